@@ -63,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE plain-guests all demo check check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -74,15 +74,26 @@ help:                           ## list the targets
 
 # ---- compile ----
 
-# What was built remembers by which flags and of which files: other flags compile again, a source that is gone goes out of the program.
-flags    = $(CC) $(own_cflags) $(LDFLAGS) $(PKGS)
+# The build records its flags and its list of files: other flags compile again, a deleted source leaves the program. Whether a warning is an
+# error (WERROR) changes no object. `make -n` compares and writes nothing.
+flags    = $(CC) $(filter-out $(WERROR),$(own_cflags)) $(LDFLAGS) $(PKGS)
 sources  = $(call files,libcommon/*/*/*.c libcommon/*/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
-$(O)/flags $(O)/sources: FORCE
-	$(shell mkdir -p $(@D))$(file >$@.new,$($(@F)))$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+dry      = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+changed  = $(if $(findstring <$(strip $($(1)))>,<$(strip $(file <$(O)/$(1)))>),,FORCE)
+record   = $(if $(dry),,$(shell mkdir -p $(@D))$(file >$@,$($(@F)))@:)
+$(O)/flags: $(if $(call changed,flags),looked)
+	$(record)
+# Is there what it needs? Asked before the first file. Who names the libraries (pkg_libs=...) needs no pkg-config.
+looked:
+	$(if $(filter command% environment%,$(origin pkg_libs)),,@CC='$(CC)' scripts/install-deps --look build)
+$(O)/sources: $(call changed,sources)
+	$(record)
 FORCE:
 
 $(O)/libcommon/core/%.o: private all_cflags += $(core) -fPIC -fvisibility=hidden
 $(O)/libcommon/cli/%.o: private all_cflags += $(cli)
+# The model's exceptions go through its frames, also where CFLAGS (a wheel's) leave out unwind tables.
+$(O)/libcommon/cli/model/binprobe/%.o: private all_cflags += -fexceptions
 $(O)/libcommon/%.o: libcommon/%.c $(O)/flags
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  CC      $<")
@@ -191,16 +202,27 @@ demo:                           ## install what is missing, build tlparse, make 
 	@$(MAKE) --no-print-directory $(all_cpus) $(O)/bin/tlparse
 	@scripts/demo $(O)
 
-check:                          ## install what the tests need, build, run all tests
+# With what the tests need, all of them are built; else what needs a C compiler alone.
+ifneq ($(filter tests-core,$(MAKECMDGOALS)),)
+whole    := $(shell pkg-config --exists cmocka jansson && command -v $(CXX) >/dev/null && command -v python3)
+tests-core: $(if $(whole),tests,all $(fuzzers) $(inject) $(filter-out $(cuda),$(guests)))
+endif
+
+check-core:                     ## run the tests that need no more packages than the build does (or is here already); says what it leaves out
+	@scripts/install-deps build
+	@$(MAKE) --no-print-directory $(all_cpus) tests-core
+	@scripts/run-tests --core $(O)
+
+check:                          ## install what the tests need (says how much before), build, run all tests
 	@scripts/install-deps check
 	@$(MAKE) --no-print-directory $(all_cpus) check-only
 
-tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the tests run
+tests: all $(units) $(fuzzers) $(inject) $(failcall) $(guests)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
-check-long: tests               ## what make check takes samples of, whole: every failing write of every tool, 500 signals, every artifact in a browser
+check-long: tests               ## what make check takes samples of, whole: every failing write, call of the kernel and allocation of every tool, 500 signals, every artifact in a browser
 	@PT2_LONG=1 scripts/run-tests $(O) $$(grep -l 'PT2_LONG' tests/cli/*.t)
 
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
@@ -230,6 +252,9 @@ bench: all $(guests) $(O)/tests-lib/floor ## measure speed and memory, also the 
 
 fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
 	@scripts/fuzz $(O) $(SECONDS)
+
+fuzz-weekly:                    ## an hour over all fuzzers, for a scheduled job: new inputs and findings are kept (scripts/fuzz-weekly; SECONDS=3600 FUZZ_DIR=dir)
+	@O=$(if $(filter build,$(O)),build-fuzz,$(O)) CC=$(if $(filter gcc cc,$(CC)),clang,$(CC)) scripts/fuzz-weekly $(SECONDS)
 
 fuzz-tools: all                 ## the same with whole tools on damaged inputs: make fuzz-tools SAN=address,undefined O=build-san SECONDS=600
 	@scripts/run-tests $(O) /dev/null >/dev/null 2>&1; scripts/fuzz-tools $(O) $(SECONDS) # the first unpacks the recorded inputs

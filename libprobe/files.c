@@ -43,6 +43,8 @@ static int ask_keeper(enum keeper_what what, const char *path)
 			;
 		why = sent == sizeof(q) ? receive(&fd) : EIO;
 		pthread_mutex_unlock(&lock);
+		if (!why && !fd && what == KEEPER_MAKE) /* there was no room for it here */
+			why = EMFILE;
 	}
 	errno = why;
 	return why ? -1 : fd;

@@ -179,9 +179,12 @@ void pt2_probe_settle(int keeper, const char *keeps, int *fd)
 	*fd = -1;
 	if (!talk_on() || !in_folder(path, sizeof(path), LIVE_FILE_EVENTS))
 		return;
-	*fd = events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	map_counters();
-	ops_log_open();
+	events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (events < 0 || !map_counters())
+		return;
+	if (!ops_log_open() && in_folder(path, sizeof(path), CALLS_FILE) && access(path, F_OK) == 0)
+		return;
+	*fd = events;
 	if (keeper >= 0)
 		files_keep(keeper, keeps);
 }

@@ -8,6 +8,8 @@ docs     := $(filter-out docs/dev/HACKING.md,$(wildcard docs/*/*.md))
 docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs))))
 manuals  := $(wildcard man/*.1)
 guest    := $(probe) $(shim) $(runner)
+# Which folders `make install` made is for `make uninstall`; packaged=1: a package manager knows.
+packaged ?=
 
 # What is installed is one program, pt2utils, which has what the tools share once, and launchers under their names (packaging/one): a third of the size.
 # A tool's own symbols stay its own: main() becomes main_TOOL, all others are local. In build/bin each is a program by itself.
@@ -49,9 +51,11 @@ $(TOOLS:%=$(one)/bin/%): $(one)/launch.o
 .PHONY: install install-strip uninstall
 
 install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir, libdir, mandir, docdir, bashdir, zshdir, fishdir)
+	$(Q)packaging/made-folders list '$(DESTDIR)' $(libdir)/folders $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir) >$(O)/folders
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(bashdir) $(zshdir) $(fishdir))
 	$(INSTALL) -m 755 $(programs) $(DESTDIR)$(bindir)
 	$(INSTALL) -m 755 $(guest) $(DESTDIR)$(libdir)
+	$(if $(packaged),,$(INSTALL) -m 644 $(O)/folders $(DESTDIR)$(libdir))
 	$(INSTALL) -m 644 scripts/ci/fxexplain-ci scripts/ci/fxexplain-comment NEWS LICENSE $(DESTDIR)$(docdir)
 	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
@@ -69,11 +73,11 @@ install-strip: install          ## the same without what is for debuggers
 	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
 	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
 
-uninstall:                      ## take away what install put there, and folders that it leaves empty
+uninstall:                      ## remove what install put there, and the folders that it made, if they are empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
 		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci fxexplain-comment NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(foreach t,$(TOOLS) pt2utils,$(DESTDIR)$(bashdir)/$(t) $(DESTDIR)$(zshdir)/_$(t) $(DESTDIR)$(fishdir)/$(t).fish)
-	$(Q)packaging/remove-empty '$(DESTDIR)' '$(prefix)' $(bindir) $(libdir) $(mandir)/man1 $(docdirs) $(docdir) $(bashdir) $(zshdir) $(fishdir)
+	$(Q)packaging/made-folders remove '$(DESTDIR)' $(libdir)/folders
 
 # ---- wheels and packages: in clean systems that debootstrap makes, as root; kept in ROOTS ----
 
@@ -83,8 +87,8 @@ export ROOTS
 
 .PHONY: wheel check-wheel
 
-wheel:                          ## the Python wheels and a .tar.xz that run on any Linux with glibc 2.28, in build/dist
-	@packaging/wheel/make $(dist)
+wheel:                          ## the Python wheels and a .tar.xz, in build/dist: for any Linux with glibc 2.28 (as root), or LOCAL=1: for this glibc
+	@$(if $(LOCAL),LOCAL=1 packaging/wheel/build,packaging/wheel/make) $(dist)
 
 check-wheel: wheel              ## install them in clean Debian 11, 12 and 13 as a user, run every tool
 	@packaging/check-wheel $(dist)

@@ -6,7 +6,7 @@
 #     inside "$try" command...                # as root; inside_as "$try" command... as the user `guest`, in its home
 ROOTS=${ROOTS:-$PWD/build/roots}
 
-root_die() { echo "${0##*/}: $1" >&2; exit 4; }
+root_die() { echo "${root_name:-${0##*/}}: $1" >&2; exit 4; }
 root_needs() {
 	[ "$(id -u)" = 0 ] || root_die "needs root, for debootstrap and chroot; $1"
 	command -v debootstrap >/dev/null || root_die "debootstrap is missing (apt-get install debootstrap)"

@@ -67,6 +67,7 @@ try_tools() { # try_tools SUITE TLPARSE PREFIX : user() runs a command as the us
 	ok "$1: its doctor" "$([ "$1" != bullseye ]; echo $?)" user aoti-checkinputs --doctor --torch=none in/mlp.pt2
 	[ "$1" != bullseye ] || says "$1: says why" 'GLIBC_2.34.*will not run on this machine'
 	ok "$1: aoti-checkinputs --against" 0 user aoti-checkinputs --against in/exported.pt2 in/mlp.pt2
+	[ "$1" = bullseye ] || ok "$1: asks a model's binary" 1 user sh -c 'aoti-checkinputs --probe in/mlp.pt2 2>&1 | grep "probe failed"'
 	ok "$1: aoti-printer" "$(runs "$1")" user aoti-printer in/mlp.pt2 'f32[5,8]'
 	ok "$1: aoti-nanassert (a model that calls SLEEF)" "$(runs "$1" 1)" user aoti-nanassert in/log.pt2 in/log.npy
 	ok "$1: pt2-run -o" "$(runs "$1")" user pt2-run in/log.pt2 in/log.npy -o out.npz

@@ -75,6 +75,12 @@ $(O)/tests-lib/floor: tests/lib/floor.c $(O)/libpt2core.a $(O)/flags
 
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
+
+# What makes one system call fail (tests/cli/fail-all.t): it knows this processor's registers.
+failcall := $(if $(filter x86_64,$(ARCH)),$(O)/tests-lib/failcall)
+$(O)/tests-lib/failcall: tests/lib/failcall.c $(O)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -fno-sanitize=all -MF $@.d $< -lseccomp -o $@
 $(O)/tests-lib/faketorch.so $(O)/tests-lib/jittorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
 models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 $(models): $(O)/tests-lib/faketorch.so

@@ -2,6 +2,7 @@
  * model runs again, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
+#include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 
 #include <math.h>
@@ -59,9 +60,14 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 static void open_saved(struct opened *t, const char *folder, const char *name)
 {
 	struct slice data;
+	struct err err;
+	if (!*name)
+		return;
 	char *path = xasprintf("%s/%s", folder, name);
-	t->file = *name ? tensor_file_open(path, NULL) : NULL;
-	if (t->file && t->file->n == 1 && tensor_data(t->file, 0, &data, NULL) == 0) {
+	t->file = tensor_file_open(path, &err);
+	if (!t->file) {
+		warn("a value is left out: %s", err.text);
+	} else if (t->file->n == 1 && tensor_data(t->file, 0, &data, NULL) == 0) {
 		t->meta = t->file->v[0].meta;
 		t->data = data.p;
 	}
@@ -106,9 +112,12 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	const size_t room = sizeof(o.calls.filter[0]);
 	if (f->bad == NONE || f->call.c.run == CALLS_NO_RUN || f->call.c.name.n >= room)
 		return;
-	char *folder = temp_folder(TEMP_NANASSERT, NULL);
-	if (!folder)
+	struct err err;
+	char *folder = temp_folder(TEMP_NANASSERT, &err);
+	if (!folder) {
+		warn("cannot run the model again for a closer look: %s", err.text);
 		return;
+	}
 	o.tick = NULL;
 	o.calls.want = CALLS_STATS | CALLS_SAVE;
 	o.calls.save_max = MAX_SAVED;
@@ -117,11 +126,15 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	snprintf(o.calls.filter[0], room, "%.*s", SL(f->call.c.name));
 	snprintf(o.calls.save_dir, sizeof(o.calls.save_dir), "%s", folder);
 	o.runs = f->call.c.run + 1;
-	if (watch_run(&w, &o, NULL) == 0) {
+	if (watch_run(&w, &o, &err) < 0) {
+		warn("cannot run the model again for a closer look: %s", err.text);
+	} else {
 		bool found = false;
 		while (watch_next(&w, &c) && !found)
 			if ((found = same_call(f, &c)))
 				take_saved(s, f, &c, folder);
+		if (calls_unsaved(&w.calls))
+			warn("a value is left out: it cannot be saved: %s", strerror(calls_unsaved(&w.calls)));
 		watch_release(&w);
 	}
 	temp_folder_remove(folder);

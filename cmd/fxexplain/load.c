@@ -45,13 +45,18 @@ enum operand_kind operand_kind(const char *path)
 	if (!strcmp(path, "-"))
 		return OPERAND_TEXT;
 	size_t n = input_head(path, head, sizeof(head));
+	if (!n && input_failed_here())
+		die_errno(EXIT_INPUT, "cannot read '%s'", path);
 	struct slice s = slice_of(head, n);
 	if (n >= 18 && !memcmp(head, "\177ELF", 4))
 		return head[16] == 4 ? OPERAND_CORE : OPERAND_PACKAGE;
 	if (slice_starts(s, "PK\3\4"))
 		return OPERAND_PACKAGE;
-	if (trace_is_log(path))
+	if (trace_is_log(path)) {
+		if (input_failed_here())
+			die_errno(EXIT_INPUT, "cannot read '%s'", path);
 		return OPERAND_TRACE;
+	}
 	s = slice_trim(s);
 	if (slice_starts(s, "{") && slice_find(s, "\"traceEvents\""))
 		return OPERAND_PROFILE;

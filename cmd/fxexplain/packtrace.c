@@ -2,6 +2,7 @@
  * */
 #include "bundle.h"
 
+#include "base/tool/diag.h"
 #include "base/io/window.h"
 #include "base/md5many.h"
 
@@ -195,6 +196,8 @@ int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct
 	}
 	end_record(&c);
 	*cut += c.cut;
+	if (in.lost && !in.gz) /* of a damaged .gz the report has said so */
+		warn("'%s' is not whole in the bundle: %s", path, in.lost);
 	input_close(&in);
 	buf_release(&c.payload);
 	buf_release(&c.safe);

@@ -110,6 +110,8 @@ static int settle_probe(struct job *j, struct err *err)
 	if (j->save_dir && (j->keeper = keeper_start(j->save_dir, err)) < 0)
 		return -1;
 	settle(j->keeper, j->save_dir, &j->events);
+	if (j->events < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot watch '%s'", j->name);
 	return 0;
 }
 

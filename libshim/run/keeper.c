@@ -27,7 +27,8 @@ static int serve(int top, const struct keeper_ask *q, struct keeper_ask *made)
 	return r;
 }
 
-static void answer(int to, int why, int fd)
+/* False: who asked would wait in vain; it sees the end of this process instead. */
+static bool answer(int to, int why, int fd)
 {
 	union {
 		struct cmsghdr head;
@@ -41,7 +42,10 @@ static void answer(int to, int why, int fd)
 		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
 	}
-	sendmsg(to, &m, MSG_NOSIGNAL);
+	ssize_t n;
+	while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		;
+	return n >= 0;
 }
 
 static _Noreturn void keep_folder(int top, int from)
@@ -52,16 +56,19 @@ static _Noreturn void keep_folder(int top, int from)
 	const int mine[] = {top, from};
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	confine_close_others(mine, ARRAY_LEN(mine), &err);
+	if (confine_close_others(mine, ARRAY_LEN(mine), &err) < 0)
+		_exit(EXIT_ENVIRON);
 	while ((n = recv(from, &q, sizeof(q), 0)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
 		q.name[sizeof(q.name) - 1] = 0;
 		int r = n == sizeof(q) ? serve(top, &q, &made) : (errno = EINVAL, -1);
 		bool file = r >= 0 && q.what == KEEPER_MAKE;
-		answer(from, r < 0 ? errno : 0, file ? r : -1);
+		const bool sent = answer(from, r < 0 ? errno : 0, file ? r : -1);
 		if (file)
 			close(r);
+		if (!sent)
+			break;
 	}
 	_exit(0);
 }

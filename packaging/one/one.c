@@ -24,7 +24,7 @@ static const struct tool {
 #undef TOOL
 };
 
-/* The tool of this name, which may be pt2-NAME, too (PyPI has another tlparse). */
+/* The tool of this name, which may be pt2-NAME, too (there is another tlparse, in Rust). */
 static const struct tool *tool_named(const char *name)
 {
 	for (int beside = 0; beside < 2; beside++) {

@@ -367,4 +367,30 @@ EOS
 )" "{'contents': 'read'} [False, False, False]
 ['\${{ job.workflow_repository }}'] False
 3 [{'uses': 'OWNER/pt2utils/scripts/ci/comment@COMMIT'}] [{'job': 'compile', 'artifacts': False}] False"
+# Where pt2utils comes from: never from an index by its name.
+mkdir "$TMP/where" && cd "$TMP/where" || exit 99
+ci() { run env -u GITHUB_OUTPUT PT2_OUT="$PWD/from/out" "$@" "$ROOT/scripts/ci/fxexplain-ci" setup; }
+mkdir -p from/checkout/packaging from/checkout/scripts
+for name in pt2utils pt2utils==0.1.0 ./nowhere; do
+	ci PT2_PACKAGE="$name"
+	is "PT2_PACKAGE=$name is refused" "$status:$(cat out)" "2:"
+	like "with what it may be" "$(cat err)" 'neither a wheel .* nor a folder with a checkout'
+done
+printf '#!/bin/sh\necho "deps $*"\n' >from/checkout/scripts/install-deps
+chmod +x from/checkout/scripts/install-deps
+touch from/checkout/packaging/packaging.mk
+# shellcheck disable=SC2016 # for make
+printf 'install-strip:\n\tmkdir -p $(prefix)/bin && cp %s $(prefix)/bin && echo "in $(O)" >$(prefix)/built\n' "$BUILD/bin/fxexplain" >from/checkout/Makefile
+ci PT2_PACKAGE="$PWD/from/checkout"
+is "a checkout is built, into a folder of its own" "$status:$(cat out):$(cat from/out.tool/built)" "0::in $PWD/from/out.build"
+rm -r from/out.tool
+mkdir -p from/checkout/scripts/ci && cp "$ROOT/scripts/ci/fxexplain-ci" from/checkout/scripts/ci
+run env -u GITHUB_OUTPUT -u PT2_PACKAGE PT2_OUT="$PWD/from/out" from/checkout/scripts/ci/fxexplain-ci setup
+is "the script's own checkout is the default" "$status:$(cat from/out.tool/built 2>/dev/null)" "0:in $PWD/from/out.build"
+rm -r from/out.tool from/checkout/packaging
+run env -u GITHUB_OUTPUT -u PT2_PACKAGE PT2_OUT="$PWD/from/out" from/checkout/scripts/ci/fxexplain-ci setup
+is "elsewhere it is what PATH has" "$status:$(ls from/out.tool 2>/dev/null)" "0:"
+printf '#!/bin/sh\necho "$@" >%s/pip\n' "$PWD" >from/python && chmod +x from/python
+ci PT2_PYTHON="$PWD/from/python" PT2_PACKAGE=https://example.org/pt2utils-1-py3-none-any.whl
+like "of a wheel pip looks up nothing" "$(cat pip)" '--no-index --no-deps --target .*/from/out\.tool https://example\.org/pt2utils-1-py3-none-any\.whl$'
 done_testing

@@ -181,17 +181,57 @@ done
 # Shell blocks of README and the tour of the tools, but for what needs PyTorch, builds or installs; and the commands in README's tables, where
 # 1 is an answer, too.
 for page in README.md docs/user/USING.md; do
-	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(make|pip|TORCH_TRACE)' | sed 's/  *#.*//' >examples
+	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(git|make|pip|TORCH_TRACE)' | sed 's/  *#.*//' >examples
 	while read -r line; do
 		example "$page" "$line"
 	done <examples
 done
-table() { grep '^|' "$ROOT/README.md" | grep -oE "\`($(IFS='|'; echo "${tools[*]}")) ([^\`])*\`" | tr -d '\`' | sed 's/\\|/|/g'; }
-ok "README names each tool in a table" test "$(table | cut -d' ' -f1 | sort -u | wc -l)" = ${#tools[@]}
+table() { sed -n '/^## The tools/,/^## Install/p' "$ROOT/README.md" | grep '^|' | grep -oE "\`($(IFS='|'; echo "${tools[*]}")) ([^\`])*\`" | tr -d '\`' | sed 's/\\|/|/g'; }
+is "README names each tool in a table" "$(table | cut -d' ' -f1 | sort)" "$(printf '%s\n' "${tools[@]}" | sort)"
 while read -r line; do
-	case $line in "aoti-printer --diff"*) line="aoti-printer -o dump.good model.pt2 batch.npy && $line" ;; esac
 	if asks_torch "$line"; then example README "$line"; else example README "{ $line; } || test \$? = 1"; fi
 done < <(table)
+
+# The symptoms: each row's commands, as a user types them, on files that have that symptom. A name in the table may stand for another file here.
+PATH=$PATH:$ROOT/scripts/ci
+export PT2_PACKAGE=
+unset "${!GITHUB_@}" "${!CI_@}" BUILDKITE
+mkdir flight && tar -C flight -xJf "$ROOT/tests/data/flight.tar.xz"
+symptom() { # symptom ROW COMMAND
+	local before='' command=$2
+	case $2 in
+	"fxexplain run"*) ;;
+	"aoti-printer --diff dump.good "*) before='aoti-printer -q -o dump.good model.pt2 batch.npy' ;;
+	"aoti-nanassert model.pt2 "*) before='cp --remove-destination log.pt2 model.pt2; cp --remove-destination log.npy batch.npy' ;;
+	"fxexplain crash "*) before='cp --remove-destination crash.pt2 model.pt2' ;;
+	"TORCH_TRACE=traces python app.py; fxminify"*)
+		before="rm -r traces; mkdir traces; sed 's/graph_breaks.log/simple.log/' app.py >new; mv new app.py; export PT2_PYTHON=$TMP/no-torch"
+		command="${2%%; *}; ! ${2#*; } 2>said && grep -q torch said" ;; # as far as torch
+	"TORCH_TRACE=traces aoti-printer "*) # what it leaves with real torch is recorded
+		before='rm -rf dump'
+		command="${2%%; *} && test -s dump/calls.jsonl && rm -r dump traces && mkdir traces && cp -r ../step dump && cp train.log traces && ${2#*; }" ;;
+	"the same, "*) before='rm -r traces; cp -r ../flight/v213 traces'; command='tlparse --all-ranks-html traces/ -o ranks && grep -q missed ranks/index.html' ;;
+	esac
+	if asks_torch "$2"; then example "README: $1" "$2"; else example "README: $1" "$before${before:+$'\n'}{ $command; } || test \$? = 1"; fi
+}
+awk '/^## What is wrong/ {on = 1} /^Where the files come from/ {on = 0} on' "$ROOT/README.md" | grep '^| ' | sed 1d >rows
+rows=0
+while IFS='|' read -r _ what cell _; do
+	rows=$((rows + 1))
+	if [[ $cell == *" the same, with "* ]]; then symptom "$what" "the same, with dumps"; continue; fi
+	mapfile -t commands < <(tr '\140' '\n' <<<"$cell" | sed -n 'n;p' | grep -v '^uses:') # what stands between backquotes
+	ok "README: a command for:$what" test ${#commands[@]} -gt 0
+	for line in "${commands[@]}"; do symptom "$what" "$line"; done
+done <rows
+ok "README has the symptoms" test $rows -ge 20
+# Each file that a symptom names is in the table below, which says where it comes from, or made by the command.
+from=$(awk '/^Where the files come from/ {on = 1} /^## The tools/ {on = 0} on' "$ROOT/README.md" | cut -d'|' -f2)
+is "README says where each file of a symptom comes from" "$(grep -oE '[a-z_.]+\.(log|npy|npz|pt2|json|txt|good)|minifier_launcher\.py|traces/' rows | sort -u | grep -vx 'out.npz' |
+	while read -r f; do grep -qF "\`$f\`" <<<"$from" || echo "$f"; done)" ""
+# Until there is a release pt2utils is on no index: its name there may be anybody's.
+is "no text installs pt2utils from an index" "$(cd "$ROOT" && grep -rnE 'pip3? install( -[^ ]+)* .?pt2utils(\[|=|[^-A-Za-z0-9_/]|$)' README.md NEWS action.yml .github docs man scripts packaging cmd libcommon |
+	grep -vE -- '--no-index|docs/dev/RELEASE.md')" ""
+is "README, the documents for users and install-deps name no index" "$(cd "$ROOT" && grep -rniE 'pypi|twine' README.md docs/user docs/formats scripts/install-deps)" ""
 is "no example writes into a file that is there" "$(sums | diff - filled)" ""
 # The places that the documents for developers name are there.
 git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files

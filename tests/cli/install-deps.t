@@ -20,7 +20,19 @@ is "with a compiler and the libraries all is well" "$status:$(cat out err)" "0:"
 # Ubuntu 24.04, where clang is 18: apt knows it and its runtime; nothing is installed, no root, no sudo.
 rm bin/cc bin/pkg-config
 stand_in id 'echo 1000'
-stand_in apt-get 'echo "apt-get $*" >>apt.log'
+# What apt prints, as recorded in Debian 12.
+stand_in apt-get 'echo "apt-get $*" >>apt.log
+case "$*" in
+*update*) if [ -e offline ]; then
+	echo "Err:1 http://deb.debian.org/debian bookworm InRelease"; echo "  Temporary failure resolving"
+	for i in 1 2 3; do echo "W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving"; done
+	else echo "Hit:1 http://deb.debian.org/debian bookworm InRelease"; fi ;;
+*--assume-no*) if [ -e conflict ]; then echo "E: Unable to locate package libdw-dev"; exit 100; fi
+	printf "%s\n" "Reading package lists..." "0 upgraded, 281 newly installed, 0 to remove and 5 not upgraded." "Need to get 388 MB/390 MB of archives." \
+		"After this operation, 1,576 MB of additional disk space will be used." "Do you want to continue? [Y/n] N" "Abort."
+	exit 1 ;;
+*install*) if [ -e cut ]; then echo "Get:1 http://deb.debian.org"; for i in 1 2 3; do echo "E: Failed to fetch http://deb.debian.org/x.deb  Connection failed"; done; exit 100; fi ;;
+esac'
 stand_in dpkg-query 'exit 1'
 stand_in apt-cache 'case "$1 $2" in
 "depends clang") printf "clang\n  Depends: clang-18\n" ;;
@@ -29,7 +41,7 @@ stand_in apt-cache 'case "$1 $2" in
 deps check
 is "without root" "$status" 4
 like "what to ask for" "$(cat err)" 'Ask an administrator for:.*apt-get install .*libelf-dev.* clang .*libclang-rt-18-dev'
-like "and what goes without" "$(cat err)" 'pip install pt2utils'
+like "and what goes without" "$(cat err)" 'Without one:.*conda create -n pt2utils'
 unlike "nothing that apt has not" "$(cat err)" 'clang-format-14|chromium|libclang-rt-14'
 # Debian 11: the runtime is a part of another package.
 stand_in apt-cache 'case "$1 $2" in
@@ -42,7 +54,29 @@ like "clang 11" "$(cat err)" 'libclang-common-11-dev'
 stand_in id 'echo 0'
 deps build
 is "as root" "$status" 0
-like "what is missing is installed" "$(cat apt.log)" 'update.*install -y .*libseccomp-dev'
+like "what is missing is installed" "$(cat apt.log)" 'update.*install .*-y .*libseccomp-dev'
+like "how much that is was said before" "$(cat out)" '^installing 281 packages \(388 MB to download, 1,576 MB on disk\): gcc .*libseccomp-dev'
+unlike "of the build no more" "$(cat out)" 'check-core'
+deps check
+like "of all tests, too, with what needs none of it" "$(cat out)" '^installing 281 packages .* valgrind.*make check-core'
+touch offline
+deps check
+is "without a network" "$status:$(cat out)" "4:"
+is "one line" "$(wc -l <err)" 1
+like "says so" "$(cat err)" '^install-deps: cannot install [0-9]+ missing packages, no package server answers: Failed to fetch .*Temporary failure resolving$'
+rm offline
+touch conflict
+deps build
+is "what apt does not have" "$status:$(cat out err)" "4:install-deps: apt cannot install them: Unable to locate package libdw-dev"
+rm conflict
+touch cut
+deps build
+is "a download that fails" "$status:$(cat err)" "4:install-deps: apt-get install failed: Failed to fetch http://deb.debian.org/x.deb  Connection failed"
+rm cut apt.log
+deps --look build
+is "--look installs nothing" "$status:$(cat apt.log 2>/dev/null)" "4:"
+like "and says how" "$(cat err)" 'missing packages; install them ..make demo. does, too. with:.*  apt-get install gcc make'
+touch apt.log
 grep -oE '[a-z0-9+-]+' "$ROOT/scripts/install-deps" | sed 's/$/ installed/' >all; echo 'libclang-common-11-dev installed' >>all
 stand_in dpkg-query 'cat all'
 rm apt.log

@@ -113,8 +113,16 @@ is "only what is another's stays" "$(cd dest && find . -mindepth 1)" './usr
 ./usr/share/man
 ./usr/share/man/man1
 ./usr/share/man/man1/other.1'
-at install && rm -f dest/usr/share/man/man1/other.1 && at uninstall
+rm -r dest/usr
+at install && at uninstall
 is "nothing is left, no empty folder either" "$(find dest -mindepth 1)" ""
+mkdir -p dest/usr/bin dest/usr/share/man/man1 dest/usr/share/doc dest/usr/lib
+at install && at install-strip # the second finds the folders of the first
+at uninstall
+is "empty folders that were there before stay, all others go" "$(cd dest && find . -mindepth 1 | sort | xargs)" \
+	'./usr ./usr/bin ./usr/lib ./usr/share ./usr/share/doc ./usr/share/man ./usr/share/man/man1'
+rm -r dest/usr
+exits "make uninstall where nothing is installed" 0 at uninstall
 
 # INSTALL and STRIP are the user's.
 printf '#!/bin/sh\necho "$@" >>%s/said\n' "$TMP" >say

@@ -24,10 +24,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (b.n > CONTRACT_MAX_INPUTS || strcmp(b.folder, folder))
 		abort();
-	inside(b.library, "model/");
+	if (!b.library && !b.program)
+		abort();
+	if (b.library) /* of a graph of torch.compile there is its program */
+		inside(b.library, "model/");
+	if (b.program)
+		inside(b.program, "model/");
 	for (size_t i = 0; i < b.n; i++) {
 		const struct tensor_meta *m = &b.input[i].meta;
-		inside(b.input[i].file, "");
+		if (b.input[i].file) /* else a number */
+			inside(b.input[i].file, "");
 		if (m->n_dim < 0 || m->n_dim > TENSOR_MAX_DIMS)
 			abort();
 		for (int d = 0; d < m->n_dim; d++)

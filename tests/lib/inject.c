@@ -8,6 +8,9 @@
  *     INJECT_WRITE=#N       the Nth write of a process into a regular file fails with ENOSPC, those after it do not
  *     INJECT_WRITE=SHORT    a write takes 1 to 7 bytes, or half
  *     INJECT_MALLOC=N       the Nth allocation of 64 bytes and more, and all after it, fail
+ *     INJECT_MALLOC=#N      the Nth allocation of a process, of any size, fails, those after it do not
+ *     INJECT_STACKS=FILE    FILE gets a line N for each allocation that comes from callers (the nearest six) that none came from before
+ *     INJECT_WHO=TEXT       both: only in processes of the program whose name begins with TEXT; with a + behind it, only in its forks
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
  *     INJECT_SIGNAL=CALL    a SIGTERM arrives in the middle of CALL (rename: also renameat2; mkdir: of a name with ".tmp."), and has
  *                           a tenth of a second to do what it does before the call goes on
@@ -16,9 +19,13 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,10 +270,81 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
 	return p;
 }
 
-static int refused(size_t n)
+/* Which processes allocations are counted in: decided once for each, for getenv() at each would cost more than they do. */
+static pid_t counted = -1;
+static bool counts_here;
+static long refused_one;
+static int stacks = -1;
+static uint64_t seen[1 << 16];
+static _Thread_local bool inside;
+
+static void look_who(void)
 {
-	const char *how = n >= 64 ? want("INJECT_MALLOC") : NULL;
-	if (!how || ++allocations < atol(how))
+	const char *who = want("INJECT_WHO"), *how = want("INJECT_MALLOC"), *file = want("INJECT_STACKS");
+	counted = getpid();
+	allocations = 0;
+	refused_one = how && *how == '#' ? atol(how + 1) : 0;
+	const size_t n = who ? strcspn(who, "+") : 0;
+	counts_here = !who || (!strncmp(program_invocation_short_name, who, n) && (who[n] == '+') == (counted != started));
+	if (file && counts_here && stacks < 0) {
+		void *frame[2];
+		inside = true;
+		stacks = fcntl(open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), F_DUPFD_CLOEXEC, 900);
+		backtrace(frame, 2); /* the first one loads libgcc */
+		inside = false;
+	}
+}
+
+/* Not ours to try: libseccomp 2.5.4 frees twice what rules were built in when it gets no memory for the next; libgfortran (of OpenBLAS) ends
+ * the process with status 1; what dlopen() does not get makes a library that is optional one that is not there. */
+static bool is_not_ours(const void *caller)
+{
+	static const char *const names[] = {"libseccomp", "libgfortran", "libopenblas", "ld-linux"};
+	Dl_info info;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, names[i]))
+			return true;
+	return false;
+}
+
+/* Is it the first from these callers? The nearest six tell: who called those holds no more than they do. */
+static bool is_new_stack(void)
+{
+	void *frame[8];
+	uint64_t hash = 14695981039346656037u;
+	inside = true;
+	const int n = backtrace(frame, 8);
+	inside = false;
+	for (int i = 2; i < n; i++)
+		hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 1099511628211u;
+	for (size_t at = hash >> 48;; at = (at + 1) % (1 << 16)) {
+		if (seen[at] == hash)
+			return false;
+		if (!seen[at]) {
+			seen[at] = hash;
+			return true;
+		}
+	}
+}
+
+static int refused(size_t n, const void *caller)
+{
+	const char *how;
+	if (inside || !started)
+		return 0;
+	if (counted != getpid())
+		look_who();
+	if (counts_here && (refused_one || stacks >= 0)) {
+		const long number = ++allocations;
+		if (stacks >= 0 && is_new_stack() && !is_not_ours(caller))
+			dprintf(stacks, "%ld\n", number);
+		if (number != refused_one || is_not_ours(caller))
+			return 0;
+		errno = ENOMEM;
+		return 1;
+	}
+	how = n >= 64 ? want("INJECT_MALLOC") : NULL;
+	if (!how || *how == '#' || ++allocations < atol(how))
 		return 0;
 	errno = ENOMEM;
 	return 1;
@@ -274,6 +352,8 @@ static int refused(size_t n)
 
 /* glibc's own names: dlsym allocates, and must not come back here. */
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-void *malloc(size_t n) { return refused(n) ? NULL : __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return refused(n * size) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return refused(n) ? NULL : __libc_realloc(p, n); }
+void *malloc(size_t n) { return refused(n, __builtin_return_address(0)) ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return refused(n * size, __builtin_return_address(0)) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return refused(n, __builtin_return_address(0)) ? NULL : __libc_realloc(p, n); }
+extern void *__libc_memalign(size_t, size_t);
+void *aligned_alloc(size_t align, size_t n) { return refused(n, __builtin_return_address(0)) ? NULL : __libc_memalign(align, n); }

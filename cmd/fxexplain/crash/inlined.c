@@ -2,7 +2,9 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 
+#include "base/oom.h"
 #include "base/text.h"
 
 enum { MAX_UNITS = 65536 };
@@ -74,15 +76,19 @@ size_t inlined_at(struct slice elf, uint64_t address, struct inlined_place v[INL
 	Dwarf_Die die;
 	uint8_t type;
 	elf_version(EV_CURRENT);
+	errno = 0;
 	/* libelf takes a pointer that is not const, but only reads through it. */
 	Elf *e = elf_memory((char *)(uintptr_t)elf.p, elf.n);
 	Dwarf *dw = e ? dwarf_begin_elf(e, DWARF_C_READ, NULL) : NULL;
+	if (dw)
+		dwarf_new_oom_handler(dw, end_without_memory);
 	for (unsigned i = 0; dw && i < MAX_UNITS && !w.n_places; i++) {
 		if (dwarf_get_units(dw, cu, &cu, NULL, &type, &die, NULL) != 0)
 			break;
 		if (type == DW_UT_compile && die.cu && dwarf_haspc(&die, address) > 0)
 			walk_unit(&w, &die);
 	}
+	end_if_without_memory();
 	/* They are found from the outside in. */
 	for (size_t i = 0; i < w.n_places / 2; i++) {
 		struct inlined_place t = v[i];

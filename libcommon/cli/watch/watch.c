@@ -277,7 +277,8 @@ static int take_outputs(struct watch *w, struct err *err)
 		w->failed = (struct err){0};
 	if (calls_begun(&w->calls) || child_signalled())
 		return 0;
-	*err = w->failed;
+	if (err)
+		*err = w->failed;
 	return -1;
 }
 

@@ -1,7 +1,9 @@
 #include "base/base.h"
 #include "base/bytes16.h"
+#include "base/oom.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static void verr(struct err *e, enum exit_status status, int errnum, const char *fmt, va_list ap)
@@ -35,15 +37,36 @@ int err_errno(struct err *e, enum exit_status status, const char *fmt, ...)
 	return -1;
 }
 
+void (*out_of_memory)(void);
+
+_Noreturn void end_without_memory(void)
+{
+	static atomic_int first; /* the thread that cleans up */
+	int none = 0;
+	if (atomic_compare_exchange_strong(&first, &none, gettid())) {
+		/* No allocation, no stdio buffer: this must work with nothing left. */
+		static const char msg[] = "out of memory\n";
+		const ssize_t told = write(2, msg, sizeof(msg) - 1);
+		(void)told;
+		if (out_of_memory)
+			out_of_memory();
+	} else if (none != gettid()) {
+		for (;;)
+			pause();
+	}
+	_exit(EXIT_ENVIRON);
+}
+
+void end_if_without_memory(void)
+{
+	if (errno == ENOMEM)
+		end_without_memory();
+}
+
 static void *checked(void *p)
 {
-	if (!p) {
-		/* No allocation, no stdio buffer: this must work when memory is exhausted. */
-		static const char msg[] = "out of memory\n";
-		if (write(2, msg, sizeof(msg) - 1) < 0)
-			_exit(EXIT_ENVIRON);
-		_exit(EXIT_ENVIRON);
-	}
+	if (!p)
+		end_without_memory();
 	return p;
 }
 

@@ -5,7 +5,8 @@
  *     pt2_probe_settle(keeper, folder, &events);   // found by dlsym(RTLD_DEFAULT, KEEPER_SETTLE)
  *
  * From then on the library opens nothing for writing: the counters, the call log and its names are mapped already, `events` is the
- * descriptor that events are appended to (-1: nothing is watched), and files of tensors are made by the keeper: a fork of
+ * descriptor that events are appended to (-1: one of them could not be opened, and the model is not run), and files of tensors are made
+ * by the keeper: a fork of
  * pt2-runner that holds the folder (--save-dir) and nothing else, at the other end of the socket `keeper` (SOCK_SEQPACKET; -1: nothing
  * is saved). It reads requests (struct keeper_ask), and answers each with an int, an errno or 0, and KEEPER_MAKE with the new file's
  * descriptor (SCM_RIGHTS). Whoever asks is not trusted: a name has no slash, no link is followed, what is there already is neither

@@ -1,6 +1,6 @@
 """pt2utils: tools for people whose torch.compile or AOTInductor program is broken, wrong or slow.
 
-The tools are programs, installed beside python: `tlparse -h` (pt2-tlparse in the wheel, as PyPI has another package with a
+The tools are programs, installed beside python: `tlparse -h` (pt2-tlparse in the wheel, as the Rust tlparse is a
 program of that name), `man fxexplain`. This module finds them and reads what they write:
 
     >>> import pt2utils

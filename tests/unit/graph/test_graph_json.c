@@ -242,7 +242,7 @@ static void test_deep(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refused("{", "'graph.json', line 1: member name expected (byte 1)");
+	refused("{", "'graph.json', line 1: expected a member name (byte 1)");
 	refused("{'graph_json': 1, 'nodes': [], 'class': '\xff'}", "'graph.json': invalid UTF-8");
 	refused("[]", "'graph.json', line 1: the document must be an object");
 	refused("{'nodes': []}", "'graph.json', line 1: not a graph.json: \"graph_json\": 1 is missing");

@@ -328,7 +328,7 @@ static void test_mistakes(void **state)
 	    {ONE("    reader.symint()\n"), "line 9: a symint must have an integer"},
 	    {ONE("    reader.symint(4, expr=s0)\n"), "line 9: 's0' is not an expression in quotes"},
 	    {ONE("    torch.manual_seed(x)\n"), "line 9: the seed is not a number"},
-	    {ONE("    reader.tensor(b, (4,\n"), "line 9: a bracket is"},
+	    {ONE("    reader.tensor(b, (4,\n"), "line 9: unclosed bracket"},
 	    {ONE("    if hasattr(reader, 'args'):\n        _repeats = reader.args[7]\n"), "line 10: no input 7"},
 	    {PROGRAM("a", "    reader.symint(1)\n", "load_args._version = 3\n" RUN_FOOT), "line 11: load_args has version 3"},
 	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32)]\n",

@@ -307,7 +307,7 @@ static void test_load(void **state)
 		o.load = (const char *const[]){missing_path("custom.so")};
 		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_INPUT, "cannot open '/tmp/");
 	} else {
-		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_USAGE, "are for an installed libtorch (--torch)");
+		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_USAGE, "need an installed libtorch (--torch)");
 	}
 	fixture_close(&f);
 	free(lib);
@@ -443,7 +443,7 @@ static void test_no_torch(void **state)
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = missing_path("torch")}, EXIT_ENVIRON,
-		  "no libtorch_cpu.so is in '/tmp/");
+		  "no libtorch_cpu.so in '/tmp/");
 	setenv("PT2_RUNNER", missing_path("pt2-runner"), 1);
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "/pt2-runner', a part of pt2utils");
 	unsetenv("PT2_RUNNER");

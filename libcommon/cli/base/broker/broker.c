@@ -4,6 +4,7 @@
 #include "base/process/child_part.h"
 #include "base/io/tempfile.h"
 #include "base/process/elsewhere.h"
+#include "base/tool/diag.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -65,10 +66,24 @@ static ssize_t receive_answer(struct broker_answer *a, int *fd)
 	return n;
 }
 
-/* Asks, and releases the question's text. -1 and errno, with the message for err in a->text; else the descriptor received, or 0. */
+/* Questions that may fail after the broker has ended: before that it removes what is left of the tool. */
+static bool is_clean_up(uint32_t what)
+{
+	return what == BROKER_ASK_SIGNAL || what == BROKER_ASK_REMOVE || what == BROKER_ASK_UNTEMP || what == BROKER_ASK_ABORT ||
+	       what == BROKER_ASK_DISCARD || what == BROKER_ASK_END;
+}
+
+static bool brings_file(uint32_t what)
+{
+	return what == BROKER_ASK_FILE || what == BROKER_ASK_UNNAMED || what == BROKER_ASK_OUTPUT || what == BROKER_ASK_OUTDIR;
+}
+
+/* Asks, and releases the question's text. -1 and errno, with the message for err in a->text; else the descriptor received, or 0. If the
+ * broker is gone, the tool ends: it could no longer do what it reports. */
 static int ask(struct question *q, struct broker_answer *a)
 {
 	int fd = 0;
+	bool lost = false;
 	a->error = EPIPE;
 	a->text[0] = 0;
 	if (getpid() == owner && q->text.len <= BROKER_MAX_TEXT) {
@@ -76,9 +91,14 @@ static int ask(struct question *q, struct broker_answer *a)
 		if (send_question(questions, q) > 0 && receive_answer(a, &fd) < (ssize_t)offsetof(struct broker_answer, text))
 			a->error = EPIPE;
 		pthread_mutex_unlock(&lock);
+		lost = a->error == EPIPE && !is_clean_up(q->ask.what);
+		if (!a->error && !fd && brings_file(q->ask.what)) /* there was no room for it here */
+			a->error = EMFILE;
 	}
 	a->text[sizeof(a->text) - 1] = 0;
 	buf_release(&q->text);
+	if (lost)
+		die(EXIT_ENVIRON, "cannot ask the process that makes files for this one");
 	errno = a->error;
 	return a->error ? -1 : fd;
 }
@@ -271,6 +291,7 @@ void broker_start(void)
 	owner = tool;
 	elsewhere = &asked;
 	temp_file_elsewhere = ask_unnamed;
+	diag_at_die(ask_end);
 	atexit(ask_end);
 }
 
@@ -288,7 +309,14 @@ void broker_seal(unsigned flags)
 	struct question q = {.ask.what = BROKER_ASK_SEAL};
 	struct broker_answer a;
 	struct err err;
-	if (!elsewhere || asked.sealed || ask(&q, &a) < 0)
+	if (!elsewhere || asked.sealed)
 		return;
+	if (ask(&q, &a) < 0) {
+		failed(&a, &err);
+		die_err(&err);
+	}
 	asked.sealed = seal_process(flags, &err) == 0;
+	/* A kernel without filters is one thing, a filter that could not be made another. */
+	if (!asked.sealed && errno == ENOMEM)
+		die_err(&err);
 }

@@ -250,7 +250,8 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 	return errno = EINVAL, -1;
 }
 
-static void send_answer(int to, const struct broker_answer *a, int fd)
+/* False: who asked would wait in vain; it sees the end of this process instead. */
+static bool send_answer(int to, const struct broker_answer *a, int fd)
 {
 	union {
 		struct cmsghdr head;
@@ -264,8 +265,10 @@ static void send_answer(int to, const struct broker_answer *a, int fd)
 		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
 	}
-	while (sendmsg(to, &m, MSG_NOSIGNAL) < 0 && errno == EINTR)
+	ssize_t n;
+	while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		;
+	return n >= 0;
 }
 
 static void take_descriptors(struct broker_question *q, struct msghdr *m)
@@ -312,7 +315,7 @@ static bool serve_question(int from, struct broker_question *q, bool answers)
 {
 	struct broker_answer a = {0};
 	struct err err = {0};
-	bool brings = false, close_it = false;
+	bool brings = false, close_it = false, sent = true;
 	if (!receive(from, q))
 		return false;
 	if (answers || q->ask.what == BROKER_ASK_SIGNAL) {
@@ -324,13 +327,13 @@ static bool serve_question(int from, struct broker_question *q, bool answers)
 			snprintf(a.text, sizeof(a.text), "%s", err.text);
 		}
 		if (answers)
-			send_answer(from, &a, brings && r >= 0 ? r : -1);
+			sent = send_answer(from, &a, brings && r >= 0 ? r : -1);
 		if (close_it && r >= 0)
 			close(r);
 	}
 	for (size_t i = 0; i < q->n_fds; i++)
 		close(q->fd[i]);
-	return true;
+	return sent;
 }
 
 _Noreturn void broker_serve(int questions, int signals, pid_t tool)
@@ -341,7 +344,8 @@ _Noreturn void broker_serve(int questions, int signals, pid_t tool)
 	int null = open("/dev/null", O_RDWR);
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
-	confine_close_others((const int[]){questions, signals}, 2, &err);
+	if (confine_close_others((const int[]){questions, signals}, 2, &err) < 0)
+		_exit(EXIT_ENVIRON); /* with the tool's end of the sockets it would not see the tool's end */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	q.tool = tool;
 	q.text = xmalloc(BROKER_MAX_TEXT + 1);

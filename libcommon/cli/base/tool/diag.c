@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/oom.h"
+
 const char *diag_tool = "pt2utils";
 static void (*at_die[8])(void);
 static size_t n_at_die;
 
+static void clean_up(void);
+
 void diag_at_die(void (*fn)(void))
 {
+	out_of_memory = clean_up;
 	if (n_at_die < ARRAY_LEN(at_die))
 		at_die[n_at_die++] = fn;
 }

@@ -28,7 +28,7 @@ size_t shown_room(void);
 /* "[cut: more than 16 MiB of text; --max-text=SIZE shows more]" */
 void shown_cut(char text[128]);
 
-/* Called before die() exits, to remove temporary outputs. At most 8. */
+/* Called before die() exits, and when memory runs out (base/oom.h), to remove temporary outputs. At most 8. */
 void diag_at_die(void (*fn)(void));
 
 #endif

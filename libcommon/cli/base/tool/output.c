@@ -274,8 +274,11 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 			break;
 	}
 	pthread_mutex_lock(&lock);
-	if (mkdir(o->tmp, 0777) == 0)
-		o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mkdir(o->tmp, 0777) == 0 && (o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+		int why = errno;
+		rmdir(o->tmp);
+		errno = why;
+	}
 	hold(o->fd);
 	pthread_mutex_unlock(&lock);
 	if (o->fd < 0) {

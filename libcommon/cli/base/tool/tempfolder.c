@@ -135,10 +135,10 @@ void temp_folder_remove_all(void)
 		remove_temp(t);
 }
 
-static char *add_temp(char *path, int mark)
+/* Allocates nothing: the folder is there, and would be left. */
+static char *add_temp(struct temp *t, char *path, int mark)
 {
 	static bool told;
-	struct temp *t = xcalloc(1, sizeof(*t));
 	*t = (struct temp){temps, path, mark, getpid()};
 	temps = t;
 	if (!told)
@@ -150,12 +150,12 @@ static char *add_temp(char *path, int mark)
 /* Gives the new folder its locked mark and then its name, so that none has a name but no mark. Returns the mark, or -1 with errno. */
 static int make_mark(const char *folder, const char *name, const char *boot)
 {
-	char *path = xasprintf("%s/" TEMP_MARK, folder);
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s/" TEMP_MARK, folder);
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = 0;
 	if (fd < 0 || (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
 	    write_all(fd, boot, strlen(boot), path, NULL) < 0 || rename(folder, name) < 0)
 		why = errno;
-	free(path);
 	if (why && fd >= 0)
 		close(fd);
 	errno = why;
@@ -167,21 +167,25 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 	char in[PATH_MAX], boot[BOOT_ID];
 	if (elsewhere) {
 		char *far = elsewhere->temp_folder((int)kind, err);
-		return far ? add_temp(far, -1) : NULL;
+		return far ? add_temp(xcalloc(1, sizeof(struct temp)), far, -1) : NULL;
 	}
 	if (temp_place(kinds[kind].longest, in, err) < 0)
 		return NULL;
 	boot_id(boot);
 	sweep(in, boot);
 	for (int tries = 0; tries < 10; tries++) {
-		char *new = xasprintf("%s/" NEW_PREFIX TEMP_RANDOM, in), *made = mkdtemp(new);
-		char *path = xasprintf("%s/%s%s", in, kinds[kind].prefix, new + strlen(new) - strlen(TEMP_RANDOM));
+		const size_t random = strlen(TEMP_RANDOM);
+		struct temp *t = xcalloc(1, sizeof(*t));
+		char *new = xasprintf("%s/" NEW_PREFIX TEMP_RANDOM, in), *path = xasprintf("%s/%s" TEMP_RANDOM, in, kinds[kind].prefix);
+		const char *made = mkdtemp(new);
+		memcpy(path + strlen(path) - random, new + strlen(new) - random, random);
 		int mark = made ? make_mark(new, path, boot) : -1, why = errno;
 		if (mark < 0 && made)
 			remove_tree(new);
 		free(new);
 		if (mark >= 0)
-			return add_temp(path, mark);
+			return add_temp(t, path, mark);
+		free(t);
 		free(path);
 		errno = why;
 		/* swept before it had its mark, or the name is taken: try another */

@@ -313,7 +313,8 @@ static int read_meta(struct gjson *d, uint32_t k, uint32_t *meta)
 
 static void write_one_meta(struct gjson *d, const struct gmeta *m)
 {
-	struct symsize *dim = d->g->dim + m->dim;
+	static struct symsize none; /* of a graph without any */
+	struct symsize *dim = d->g->dim ? d->g->dim + m->dim : &none;
 	struct meta_row row = {.m = *m, .size = {dim, m->n_dim, true}, .stride = {dim + m->n_dim, m->n_dim, m->has_stride}};
 	row.device = graph_text(d->g, m->device);
 	gj_write_row(d, meta_row, &row);

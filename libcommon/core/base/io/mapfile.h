@@ -23,7 +23,7 @@ struct mapfile {
 
 int mapfile_open(struct mapfile *f, const char *path, struct err *err);
 int mapfile_openat(struct mapfile *f, int dir, const char *name, const char *shown, struct err *err);
-/* A copy of a regular file that another process may still write to: what was checked cannot change afterwards. At most MAPFILE_MAX_PIPE. */
+/* A private copy of a regular file that may still be written to: what was checked does not change afterwards. At most MAPFILE_MAX_PIPE. */
 int mapfile_copy(struct mapfile *f, const char *path, struct err *err);
 void mapfile_close(struct mapfile *f);
 

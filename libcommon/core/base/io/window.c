@@ -58,6 +58,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 	if (in->lost) {
 		err_set(err, EXIT_INPUT, "cannot read '%s': %s", in->path, in->lost);
 		input_close(in);
+		errno = EIO;
 		return -1;
 	}
 	if (in->tail.len == 2 && !memcmp(in->tail.p, "\x1f\x8b", 2)) {
@@ -87,10 +88,13 @@ void input_close(struct input *in)
 	in->gz = NULL;
 }
 
+bool input_failed_here(void) { return errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM; }
+
 size_t input_head(const char *path, char *head, size_t n)
 {
 	struct stat st;
 	size_t got = 0;
+	errno = 0;
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -53,6 +53,9 @@ void input_close(struct input *in);
 /* Reads the first n bytes of a file, or as many as there are, to detect its format; unchanged (a .gz is not decompressed). 0 unless it is a
  * regular file. A pipe's data would be gone once read: it is not even opened, since closing it would cut off its writer. */
 size_t input_head(const char *path, char *head, size_t n);
+/* By errno, after input_open() or input_head() (0 bytes): was it the machine (an I/O error, no descriptor, no memory)? The file may be
+ * there then, and nobody knows what is in it. */
+bool input_failed_here(void);
 void window_release(struct window *w);
 
 #endif

@@ -164,6 +164,7 @@ struct library {
 	bool found;
 	const struct doctor_library *described;
 	struct intern versions;
+	struct slice unread; /* it is there, and why it cannot be read */
 };
 
 static void open_library(struct exam *x, struct library *l)
@@ -180,11 +181,14 @@ static void open_library(struct exam *x, struct library *l)
 	}
 	struct mapfile f;
 	struct modelso_lib lib;
+	struct err err;
 	l->found = doctor_library_path(x, l->soname, &l->path);
 	char *path = xstrndup(l->path.p, l->path.n);
-	if (l->found && mapfile_open(&f, path, NULL) == 0) {
+	if (l->found && mapfile_open(&f, path, &err) == 0) {
 		modelso_lib_read(&lib, f.bytes, path, add_version, NULL, &l->versions, NULL);
 		mapfile_close(&f);
+	} else if (l->found) {
+		l->unread = doctor_text(x, "%s", err.text);
 	}
 	free(path);
 }
@@ -221,6 +225,11 @@ static void check_versions(struct exam *x, const struct library *l)
 {
 	struct slice worst = {"", 0}, top = {"", 0};
 	bool weak = true;
+	if (l->unread.n) {
+		doctor_add(x, DOCTOR_FATAL, version_id(l->soname), l->unread, SLICE("it will not load"),
+			   SLICE("make it readable, or install it again"));
+		return;
+	}
 	for (uint32_t i = 0; i < x->so.n_version; i++) {
 		const struct modelso_version *v = &x->so.version[i];
 		if (!slice_eq(v->library, l->soname))

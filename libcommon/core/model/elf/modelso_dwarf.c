@@ -3,8 +3,10 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <endian.h>
+#include <errno.h>
 #include <libelf.h>
 
+#include "base/oom.h"
 #include "model/elf/modelso_elf.h"
 #include "model/elf/modelso_part.h"
 
@@ -83,8 +85,12 @@ static struct modelso_dwarf *open_dwarf(struct modelso *m)
 		if (!modelso_has_lines(m) || elsewhere(m) || too_large(m))
 			return d;
 		elf_version(EV_CURRENT);
+		errno = 0;
 		d->elf = elf_memory((char *)(uintptr_t)m->bytes.p, m->bytes.n);
 		d->dw = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+		end_if_without_memory();
+		if (d->dw) /* its own ends the process with status 1 */
+			dwarf_new_oom_handler(d->dw, end_without_memory);
 	}
 	return d;
 }
@@ -145,8 +151,10 @@ static struct modelso_dwarf *read_rows(struct modelso *m)
 	d->rows_read = true;
 	Dwarf_Die die;
 	struct unit_walk w = {0};
+	errno = 0;
 	while (next_unit(d->dw, &w, &die))
 		unit_rows(d, &die);
+	end_if_without_memory();
 	if (!d->dw && modelso_has_lines(m) && !elsewhere(m))
 		d->rows_bad = true;
 	if (d->n)
@@ -192,6 +200,7 @@ int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, stru
 		Dwarf_Die die;
 		struct unit_walk w = {0};
 		d->producers_read = true;
+		errno = 0;
 		while (d->n_producer < MAX_PRODUCERS && next_unit(d->dw, &w, &die)) {
 			Dwarf_Attribute attr;
 			const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
@@ -199,6 +208,7 @@ int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, stru
 				continue;
 			PUSH_TO(d->producer, d->n_producer, d->cap_producer) = slice_str(text);
 		}
+		end_if_without_memory();
 	}
 	(void)err;
 	*v = d->producer;

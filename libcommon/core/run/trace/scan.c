@@ -3,6 +3,8 @@
 #include "base/untab.h"
 #include "run/trace/trace.h"
 
+#include <errno.h>
+
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
 #define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
     TRACE_KINDS(X)
@@ -566,14 +568,16 @@ bool trace_is_log(const char *path)
 	struct window w = {0};
 	bool found = false;
 	if (input_open(&in, path, NULL) < 0)
-		return false;
+		return input_failed_here();
 	if (in.seekable && input_next(&in, &w, 1 << 16, first_window) > 0) {
 		struct slice rest = slice_of(w.data, w.len), line;
 		struct prefix x;
 		while (!found && slice_line(&rest, &line))
 			found = line.n && line.p[0] != '\t' && find_prefix(line.p, line.p + line.n, &x) && *x.envelope == '{';
 	}
+	const bool broke_off = in.lost && !in.gz;
 	window_release(&w);
 	input_close(&in);
-	return found;
+	errno = broke_off ? EIO : 0;
+	return found || broke_off;
 }
