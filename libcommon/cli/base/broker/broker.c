@@ -92,13 +92,13 @@ static int ask(struct question *q, struct broker_answer *a)
 			a->error = EPIPE;
 		pthread_mutex_unlock(&lock);
 		lost = a->error == EPIPE && !is_clean_up(q->ask.what);
-		if (!a->error && !fd && brings_file(q->ask.what)) /* there was no room for it here */
+		if (!a->error && !fd && brings_file(q->ask.what)) /* this process has no free descriptor */
 			a->error = EMFILE;
 	}
 	a->text[sizeof(a->text) - 1] = 0;
 	buf_release(&q->text);
 	if (lost)
-		die(EXIT_ENVIRON, "cannot ask the process that makes files for this one");
+		die(EXIT_ENVIRON, "lost this tool's own helper process, which makes its files");
 	errno = a->error;
 	return a->error ? -1 : fd;
 }
@@ -316,7 +316,7 @@ void broker_seal(unsigned flags)
 		die_err(&err);
 	}
 	asked.sealed = seal_process(flags, &err) == 0;
-	/* A kernel without filters is one thing, a filter that could not be made another. */
+	/* Only a kernel without filters is excused: a filter that failed for lack of memory is an error. */
 	if (!asked.sealed && errno == ENOMEM)
 		die_err(&err);
 }

@@ -250,7 +250,7 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 	return errno = EINVAL, -1;
 }
 
-/* False: who asked would wait in vain; it sees the end of this process instead. */
+/* False: the tool would wait forever for this answer; the broker must end, which the tool notices. */
 static bool send_answer(int to, const struct broker_answer *a, int fd)
 {
 	union {
@@ -345,7 +345,7 @@ _Noreturn void broker_serve(int questions, int signals, pid_t tool)
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
 	if (confine_close_others((const int[]){questions, signals}, 2, &err) < 0)
-		_exit(EXIT_ENVIRON); /* with the tool's end of the sockets it would not see the tool's end */
+		_exit(EXIT_ENVIRON); /* holding the tool's end of the sockets, the broker would not notice when the tool ends */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	q.tool = tool;
 	q.text = xmalloc(BROKER_MAX_TEXT + 1);
