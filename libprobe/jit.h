@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define JIT_ON (1u << 31)    /* a tool is watching */
-#define JIT_CALLS (1u << 30) /* it wants calls; the rest is enum calls_want */
+#define JIT_CALLS (1u << 30) /* it needs calls; the rest is enum calls_want */
 #define JIT_STEPS (1u << 29) /* only of some steps: pt2_jit_step() must be called */
 
 /* The kinds of types returned by pt2_jit_start's classify. */
@@ -58,7 +58,7 @@ JIT_EXPORT const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t
 JIT_EXPORT PyObject *pt2_jit_call(void);
 JIT_EXPORT PyObject *pt2_jit_graph(uint32_t graph, PyObject *callable);
 JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);
-JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* if calls are not wanted */
+JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* if no calls are recorded */
 JIT_EXPORT void pt2_jit_aside(const char *text);
 /* The program has an optimizer; with `ended`, a step of it ended: --step then counts these, not the runs of a graph. */
 JIT_EXPORT void pt2_jit_step(int ended);

@@ -318,7 +318,7 @@ void object_rebind(const struct object *o, const char *symbol, const void *from,
 		if (d->d_tag == DT_SONAME && d->d_un.d_val < o->str_size)
 			r.needed = o->str + d->d_un.d_val;
 	if (!r.needed) {
-		/* Without a SONAME the linker records the file name as given: with a slash it is a path. */
+		/* Without a SONAME the linker records the file name unchanged: with a slash it is a path. */
 		r.needed = path_base(o->name);
 		dl_iterate_phdr(rebind_object, &r);
 		r.needed = o->name;

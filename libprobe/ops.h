@@ -6,7 +6,7 @@
  * which calls probe_before(), the function itself, probe_after() (ops.c).
  *
  * Arguments (values.c): an op's are handles, by its signature (model/contract/opsig.h). A kernel's are addresses. Generated code gets each
- * address right before the call, so aoti_torch_get_data_ptr is watched as well if values are wanted. Constants are fetched once, when the
+ * address right before the call, so aoti_torch_get_data_ptr is watched as well if values are recorded. Constants are fetched once, when the
  * model is created, so aoti_torch_create_tensor_from_blob is watched, too. The contract, whose calls are followed by name within a run
  * (branches and loops may skip some), says which buffer it is, and whether it is written.
  *
@@ -310,7 +310,7 @@ struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
 void probe_after(struct ops_regs *r);
 void ops_fetched(void *handle, void *address);
 /* The same for a call known to be call k of the contract (jit.c): its start, NULL if it is not requested. o->looked then says whether its
- * values are wanted: they are read (ops_begin_values, ops_add_handle), and o->begun is set again. */
+ * values are requested: they are read (ops_begin_values, ops_add_handle), and o->begun is set again. */
 struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, uint32_t k, uintptr_t sp);
 void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bool returned);
 /* For a GPU call (o->launch is filled in), after its values were read: waits for it with CALLS_SYNC, and checks it. */

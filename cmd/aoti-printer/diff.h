@@ -20,7 +20,7 @@ struct diff_value {
 	double allowed; /* with two types: the limit of .close.rms */
 };
 /* Why calls on two devices match although their names are only similar: they wrote the same numbers or, if the results differ, tensors of
- * the same sizes. Only such tensors of theirs are compared. */
+ * the same sizes. Only such tensors are compared. */
 enum diff_alike { ALIKE_NAME, ALIKE_NUMBERS, ALIKE_SIZES };
 struct diff_row {
 	const struct dump_call *a, *b;

@@ -181,7 +181,7 @@ static void add_cases(struct fault *h, struct fault_report *r)
 			add_case(h, r, &h->ima.v[i]);
 }
 
-/* A process killed by a signal during a call. Also one that was told to exit: its call may have hung. */
+/* A process killed by a signal during a call. Also one that was asked to exit: its call may have hung. */
 static void add_deaths(struct fault *h, struct fault_report *r)
 {
 	struct buf b = {0};

@@ -25,7 +25,7 @@ struct saving {
 	const struct watch_call *c;
 	char file[512]; /* of the value that is being written */
 	bool shows;
-	const char *note; /* the folder's name when it is whole; NULL: nobody is told */
+	const char *note; /* the folder's name, printed when it is complete; NULL: not printed */
 };
 
 static int make_inside(const struct saving *k, const char *name)

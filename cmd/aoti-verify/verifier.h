@@ -51,7 +51,7 @@ struct verifier {
 	uint32_t n_sources;
 	struct trial **trial;
 	uint32_t n_trials, cap_trials;
-	struct buf notes; /* what could not be tried, a line each */
+	struct buf notes; /* what could not be tried, one line each */
 };
 
 /* in: the graph, then a package and its inputs, or a dump. */

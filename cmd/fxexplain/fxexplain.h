@@ -107,7 +107,7 @@ void emit_report(struct buf *b, const struct explanation *x, const struct explai
 
 /* ---- baseline.c ---- */
 /* Prints a line on standard error for each finding and count that the document of an earlier --json does not have;
-		   * returns how many got worse. Sets each finding's `change`. -1: the document cannot be read, or is not one of ours. */
+		   * returns how many got worse. Sets each finding's `change`. -1: the document cannot be read, or fxexplain did not write it. */
 int baseline_compare(struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
 
 /* ---- main.c: from facts to the requested output; also the end of `run` ---- */

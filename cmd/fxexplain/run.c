@@ -260,7 +260,7 @@ static size_t orphans(pid_t *pid, size_t room)
 	return n;
 }
 
-/* When a command was told to exit, its children must exit, too. As the nearest subreaper, this process is now their parent. */
+/* When a command was asked to exit, its children must exit, too. As the nearest subreaper, this process is now their parent. */
 static void end_orphans(void)
 {
 	pid_t pid[256];

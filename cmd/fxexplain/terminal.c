@@ -313,7 +313,7 @@ static void title_line(struct page *p, const struct finding *g)
 	buf_addc(b, '\n');
 }
 
-/* How many lines each part of a finding gets at each level of detail: only the best fix, a little more, a page, everything. */
+/* How many lines each part of a finding has at each level of detail: only the best fix, a little more, a page, everything. */
 enum detail { FIX, LEAST, SOME, MANY, ALL, DETAILS };
 struct lines {
 	unsigned why, log, fix, hint, next, ids;
@@ -378,7 +378,7 @@ static bool finding(struct page *p, const struct finding *g, double worst, int *
 	return false;
 }
 
-/* All titles on a line each, then the first few in full: as many as fit. */
+/* All titles, one per line, then the first few in full: as many as fit. */
 static void findings(struct page *p, int room)
 {
 	const struct explanation *x = p->x;

@@ -81,7 +81,7 @@ static void rules(struct confine_filter *f, const struct job *j)
 		confine_allow(f, (const int[]){SCMP_SYS(write), SCMP_SYS(writev)}, 2);
 		confine_allow_if(f, SCMP_SYS(recvmsg), CONFINE_EQUAL(0, j->keeper));
 	}
-	/* Threads only. What clone3() wants lies in memory, where no filter sees it; without it libc takes clone(). */
+	/* Threads only. The arguments of clone3() are in memory, where no filter sees it; without it libc takes clone(). */
 	confine_allow_if(f, SCMP_SYS(clone), CONFINE_BITS(0, thread, thread));
 	if (!f->rc)
 		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

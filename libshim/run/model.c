@@ -296,7 +296,7 @@ static void loaded_from(const struct job *j, char path[4096])
 		snprintf(path, 4096, "%s", j->model);
 }
 
-/* What prevents loading a copy of ours is taken out of it. One in memory cannot be written from then on. */
+/* What prevents our copy from loading is removed from it. One in memory cannot be written from then on. */
 static int make_loadable(const struct job *j, struct err *err)
 {
 	char path[4096];

@@ -60,7 +60,7 @@ static void add_place(struct view *w, const char *path, int tree, bool dir)
 	w->v[w->n++] = (struct place){.path = xstrdup(path), .tree = tree, .dir = dir};
 }
 
-/* False: it is not there, or cannot be taken. */
+/* False: it is missing, or cannot be taken. */
 static bool show(struct view *w, const char *path)
 {
 	struct stat st;
@@ -258,7 +258,7 @@ static bool own_namespace(void)
 {
 	const unsigned uid = geteuid(), gid = getegid();
 	char map[64];
-	if (unshare(CLONE_NEWNS) == 0) /* nothing of ours is to be seen elsewhere */
+	if (unshare(CLONE_NEWNS) == 0) /* our mounts are seen nowhere else */
 		return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || !write_map("/proc/self/setgroups", "deny"))
 		return false;

@@ -132,7 +132,7 @@ class Table:
         self._results()
 
     def _results(self):
-        """Parts of results have names of their own: what comes out is called by these."""
+        """Parts of results have names of their own: the outputs are called by these."""
         for site in self.sites:
             root = getattr(site, "gives", None)
             if not root:

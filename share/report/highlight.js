@@ -1,4 +1,4 @@
-// Colouring, line by line: a line is tokenized when it is looked at, from the state the line before it ended in. A state is a
+// Colouring, line by line: a line is tokenized when it is shown, from the state the line before it ended in. A state is a
 // small number (inside a triple-quoted string, inside a comment…), so a text of megabytes needs a byte a line and no tree.
 "use strict";
 (function () {

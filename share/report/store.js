@@ -99,7 +99,7 @@
 
   pt2.count = (log = pt2.log || 0) => doc.logs[log].artifacts.line.length;
 
-  // One artifact as an object; the columns stay as they are, a row is made only when it is looked at.
+  // One artifact as an object; the columns stay as they are, a row is made only when it is needed.
   pt2.artifact = function (log, i) {
     const L = doc.logs[log], a = L.artifacts;
     const key = L.keys[a.key[i]] || "", name = L.names[a.name[i]];
@@ -217,7 +217,7 @@
     if (rest) each(rest, at[0], at[1]);
     return true;
   };
-  // The line that begins at (block, offset) again, for what is looked at one at a time.
+  // The line that begins at (block, offset) again, for what is shown one at a time.
   pt2.lineAt = async function (stream, b, offset) {
     let out = new Uint8Array(0);
     for (; b < doc.blocks[stream]; b++, offset = 0) {

@@ -46,7 +46,7 @@
         let k = T.open.length - 1;
         while (k >= 0 && ev.name.at(T.open[k]) !== name) k--;
         if (k < 0) { lost++; return; }
-        // Begun inside and never ended: it cannot outlast what held it.
+        // Started inside and never ended: it cannot outlast what held it.
         for (let q = k + 1; q < T.open.length; q++) ev.end.set(T.open[q], Math.max(t, ev.start.at(T.open[q])));
         const i = T.open[k];
         T.open.length = k;

@@ -41,7 +41,7 @@ done
 for tool in "aoti-checkinputs" "pt2-run" "aoti-printer" "fxexplain kernel k"; do
 	# shellcheck disable=SC2086
 	read -r status peak < <(python3 "$ROOT/tests/lib/peak.py" $tool made/models/bomb_true.pt2)
-	is "$tool: a text that becomes 600 MB" "$status $(grep -c "x.wrapper.cpp' inflates to 600 MiB: at most 64 MiB of compressed text are read" err)" "3 1"
+	is "$tool: a text of 600 MB is refused" "$status $(grep -c "x.wrapper.cpp' inflates to 600 MiB: at most 64 MiB of compressed text are read" err)" "3 1"
 	if [ -n "$no_limit" ]; then skip "... is not inflated" "a sanitizer's memory"; else ok "... is not inflated ($peak MB)" test "$peak" -lt 100; fi
 done
 refused "no such file" nothing.pt2 "$TMP/nothing.pt2"
@@ -76,5 +76,5 @@ for file in made/models/{truncated_1000.pt2,overlap.pt2,elf_magic.so,no_model.pt
 	refused "--against ${file#made/}" "$file" --against "$TMP/$file" "$good"
 done
 refused "--against a package that has no program" mlp_provenance.pt2 --against "$good" "$good"
-is "the good package is as it was" "$(sha256sum "$good")" "$sum"
+is "the good package is unchanged" "$(sha256sum "$good")" "$sum"
 done_testing

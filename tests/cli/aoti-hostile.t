@@ -22,9 +22,9 @@ for so in made/*.so; do
 	if [ "$name" = init_hangs ]; then
 		:
 	elif [[ $name = *_writes ]]; then # models may print; it goes nowhere
-		if { [ "$status" -le 3 ] || [ "$status" = 5 ]; } && ! grep -q pwned out err; then pass "$name: is not seen"; else fail "$name: is not seen" "status $status"; fi
+		if { [ "$status" -le 3 ] || [ "$status" = 5 ]; } && ! grep -q pwned out err; then pass "$name: its output is hidden"; else fail "$name: its output is hidden" "status $status"; fi
 		tool --probe "$TMP/made/$name.pt2"
-		unlike "$name, with its text: is not seen" "$(cat out err)" "pwned"
+		unlike "$name, with its text: its output is hidden" "$(cat out err)" "pwned"
 		continue
 	elif [ "$status" = 3 ] && [ ! -s out ] && one_line; then
 		pass "$name: refused: $(sed 's/.*\.so//' err)"
@@ -33,12 +33,12 @@ for so in made/*.so; do
 	fi
 	tool --probe "$TMP/made/$name.pt2"
 	if [ "$status" = 5 ] && one_line && cmp -s <(grep -v "$name" out) <(grep -v mlp_provenance want); then
-		pass "$name, with its text: falls back to that, and says so"
+		pass "$name, with its text: falls back to the text, with a message"
 	else
-		fail "$name, with its text: falls back to that, and says so" "status $status" "$(diff <(grep -v "$name" out) <(grep -v mlp_provenance want) | head -n 5)"
+		fail "$name, with its text: falls back to the text, with a message" "status $status" "$(diff <(grep -v "$name" out) <(grep -v mlp_provenance want) | head -n 5)"
 	fi
 	tool "$TMP/made/$name.pt2"
-	is "$name: without --probe nothing of it runs" "$status $(cat err)" "0 "
+	is "$name: without --probe none of it runs" "$status $(cat err)" "0 "
 	tool --no-exec "$TMP/$so"
 	like "$name: --no-exec does not run it" "$status $(cat err)" '^[34] aoti-checkinputs: .*no-exec'
 done
@@ -55,7 +55,7 @@ with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[3], "w") as w:
 E2
 mapfile -t attempts < <(sed -n 's/^\tX(\([a-z_0-9]*\), .*/\1/p' "$ROOT/tests/lib/hostilemodel.c")
 # shellcheck disable=SC2016 # backquotes of Markdown
-is "the manual's list is that of the attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/user/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
+is "the table in RUN.md lists all attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/user/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
 # What is done without a namespace: files are read. Landlock hides processes.
 open_files="read user_file accounts$([ -d /home ] && echo ' homes')"
 # all_refused WHO WHAT PREFIX... : under every tool that runs it, nothing but WHAT
@@ -70,9 +70,9 @@ all_refused() {
 		echo typed | (cd "$folder" && env TMPDIR="$folder/tmp" HOSTILE_VICTIM="$folder/victim" HOSTILE_SECRET="$TMP/home/.ssh/id" HOSTILE_INPUTS=1 \
 			timeout 60 "$@" $c "$folder/hostile.pt2" "f32[8,8]") 2>>"$folder/stderr" >out
 		rm -rf "$folder/dump"
-		is "$who: $c: nothing can be done but: $what" "$(grep -o 'could: .*' "$folder/stderr")" "could: $what; and: $what."
-		is "$who: $c: the file stays, standard error too" "$(cat "$folder/victim") $(head -n 1 "$folder/stderr")" "precious precious"
-		is "$who: $c: nothing is left" "$(ls -A "$folder/tmp"; ls "$folder")" "$(printf 'hostile.pt2\nstderr\ntmp\nvictim')"
+		is "$who: $c: only these succeed: $what" "$(grep -o 'could: .*' "$folder/stderr")" "could: $what; and: $what."
+		is "$who: $c: the file and standard error are unchanged" "$(cat "$folder/victim") $(head -n 1 "$folder/stderr")" "precious precious"
+		is "$who: $c: nothing remains" "$(ls -A "$folder/tmp"; ls "$folder")" "$(printf 'hostile.pt2\nstderr\ntmp\nvictim')"
 	done
 }
 # sees PREFIX... : what the model may do where that has, or has not, mount namespaces
@@ -105,12 +105,12 @@ spent=(unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && echo 0 >
 if "${spent[@]}" true 2>/dev/null; then
 	all_refused "where namespaces are used up" "$open_files" "${spent[@]}"
 	run "${spent[@]}" pt2-run -v "$DATA/aoti/mlp.pt2" 'f32[3,8]'
-	like "that there is none is said under -v" "$status $(cat err)" "^0 .*pt2-runner: no mount namespace for '[^']*mlp.pt2' \\(No space left on device\\): it can read all that you can"
+	like "-v reports a missing mount namespace" "$status $(cat err)" "^0 .*pt2-runner: no mount namespace for '[^']*mlp.pt2' \\(No space left on device\\): it can read all that you can"
 else
 	skip "where namespaces are used up" "no user namespace for this user"
 fi
 run pt2-run -v "$DATA/aoti/mlp.pt2" 'f32[3,8]'
-like "which files it sees is said under -v" "$status $(cat err)" "^0 .*pt2-runner: ('[^']*mlp.pt2' sees its own files|no mount namespace)"
+like "-v reports which files the model sees" "$status $(cat err)" "^0 .*pt2-runner: ('[^']*mlp.pt2' sees its own files|no mount namespace)"
 # ---- libraries that it may need are there to be seen ----
 site=$TMP/env/lib/python3.11/site-packages
 mkdir -p "$site/torch/lib" "$site/numpy.libs" "$site/nvidia" blas search
@@ -135,14 +135,14 @@ for a in "${attempts[@]}"; do
 	status=$?
 	like "the prober: $a" "$status $(cat err)" '^3 .*the sandbox blocked'
 done
-is "the prober: the file stays" "$(cat "$folder/victim")" precious
+is "the prober: the file is unchanged" "$(cat "$folder/victim")" precious
 run env HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" seccomp pt2-run hostile.pt2 "f32[8,8]"
-like "without seccomp it does not run" "$status $(cat err)" '^4 pt2-run: cannot install the filter of system calls: .*--unconfined'
+like "without seccomp no model runs" "$status $(cat err)" '^4 pt2-run: cannot install the filter of system calls: .*--unconfined'
 run env HOSTILE_INPUTS=1 HOSTILE_ONLY=read HOSTILE_PRINT=$'a\033]0;b\a\nc' pt2-run -v hostile.pt2 "f32[8,8]"
-is "what it prints does not drive the terminal" "$(grep -c $'\033' err; grep -o 'a?.*' err | head -n 1)" "$(printf '0\na?]0;b?')"
+is "a model's output cannot control the terminal" "$(grep -c $'\033' err; grep -o 'a?.*' err | head -n 1)" "$(printf '0\na?]0;b?')"
 run env HOSTILE_INPUTS=1 HOSTILE_ONLY=read HOSTILE_PRINT="$(printf 'line %s\n' $(seq 3000))" pt2-run -v --max-text=9K hostile.pt2 "f32[8,8]"
-is "nor is it more than --max-text" "$(grep -c '^line' err) $(grep -c 'cut' err) $(test "$(wc -c <err)" -lt 11000 && echo short)" "$(grep -c '^line' err) 2 short"
+is "a model's output is cut at --max-text" "$(grep -c '^line' err) $(grep -c 'cut' err) $(test "$(wc -c <err)" -lt 11000 && echo short)" "$(grep -c '^line' err) 2 short"
 run env HOSTILE_ONLY=read HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" landlock pt2-run -v hostile.pt2 "f32[8,8]"
-like "that Landlock is missing is said under -v" "$(cat err)" 'this kernel has no Landlock'
-is "no process is left" "$(grep -lz "^PT2_TEST_MARK=$TMP\$" /proc/[0-9]*/environ 2>/dev/null)" ""
+like "-v reports missing Landlock" "$(cat err)" 'this kernel has no Landlock'
+is "no process remains" "$(grep -lz "^PT2_TEST_MARK=$TMP\$" /proc/[0-9]*/environ 2>/dev/null)" ""
 done_testing

@@ -32,7 +32,7 @@ race() {
 		after=$(whole)
 		[ "$status" -lt 124 ] && [ "$before" = "$after" ] || bad+="run $i: status $status $(tail -n 3 err) $(diff <(echo "$before") <(echo "$after") | head -n 5)"
 	done
-	is "$who: $attack: $*: nothing outside is touched ($runs of $runs)" "$bad" ""
+	is "$who: $attack: $*: nothing outside changes ($runs of $runs)" "$bad" ""
 }
 attacks=(slash nul dims state grow head event file)
 tools=("aoti-printer" "aoti-printer -o dump --format=pt" "aoti-nanassert" "aoti-printer --profile")
@@ -60,8 +60,8 @@ if [ "$(id -u)" = 0 ] && "${normal[@]}" test -x "$BUILD/bin/aoti-printer" -a -r 
 else
 	skip "as a normal user" "this one is, or the build is not readable"
 fi
-# What all of this is good for: the attack reaches the tool.
+# The tests above mean something only if the attack reaches the tool.
 prefix=(env)
 RACE_MS=400 race "shown" slash aoti-printer --level=3
-like "the calls that it made up are read" "$(head -n 1 out)" "^\[ before_launch: "
+like "the generated calls are read by the tool" "$(head -n 1 out)" "^\[ before_launch: "
 done_testing

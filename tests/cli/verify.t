@@ -1,6 +1,6 @@
 #!/bin/bash
 # aoti-verify on recorded pairs of an exported program and its package (scripts/fixtures/verify.py): clean ones, ones in which one instruction of one
-# kernel computes something else (tests/lib/mutate.py), graphs that cannot be followed, dumps, whatever is refused.
+# kernel computes something else (tests/lib/mutate.py), graphs that cannot be followed, dumps, input that is refused.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/lib/close.sh
@@ -19,37 +19,37 @@ verify() { # verify NAME [PACKAGE [OPTION...]]: with its recorded input
 
 # ---- clean ones ----
 for name in norm attention; do
-	exits "$name is right" 0 verify $name $name.pt2 --json
-	is "$name: nothing is found, and nothing is left open" \
+	exits "$name: correct" 0 verify $name $name.pt2 --json
+	is "$name: nothing wrong, nothing unverified" \
 		"$(jq -c '[.status, (.runs | map(select(.counts)) | map(.wrong + .open) | add)]' out)" "[0,0]"
-	ok "$name: each kernel has its node, its line of Python and its errors" \
+	ok "$name: each kernel has its node and its errors" \
 		jq -e '[.runs[0].calls[] | select(.verdict == "rounding")] | length > 0 and all(.node.name and .compiled_ulp + .eager_ulp > 0)' out
 done
 verify norm norm.pt2 --json >norm.json
-exits "a document of more than --max-text" 0 verify norm norm.pt2 --json --max-text=2K
-is "stays one" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.verify/1",true]'
-exits "its time is over" 3 aoti-verify --runs 1000000 --timeout 1 norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-like "which is said" "$(cat err)" "the model's process: timed out"
-is "where sizes are free, it tries others; and other values" "$(jq -c '[.runs[].inputs] | unique | length >= 3' norm.json)" true
-is "but not with --no-more" "$(verify norm norm.pt2 --json --no-more | jq '.runs | length')" 1
+exits "--json with --max-text" 0 verify norm norm.pt2 --json --max-text=2K
+is "cut JSON stays valid" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.verify/1",true]'
+exits "--timeout ends a long run" 3 aoti-verify --runs 1000000 --timeout 1 norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+like "the message says that it timed out" "$(cat err)" "the model's process: timed out"
+is "other values and, where sizes are dynamic, other sizes are tested, too" "$(jq -c '[.runs[].inputs] | unique | length >= 3' norm.json)" true
+is "--no-more tests only the given inputs" "$(verify norm norm.pt2 --json --no-more | jq '.runs | length')" 1
 # Inductor takes a counter of a module for a constant (pytorch#165444): right once, wrong from the second call on.
-exits "a model with state is called twice, and wrong at the second" 1 verify state state.pt2 --json --no-more
-is "the counter that it leaves" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
+exits "a model with state: wrong in its second call" 1 verify state state.pt2 --json --no-more
+is "the wrong counter is found" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
 	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
 # Steps of gru and turns of a while_loop are nodes.
 exits "a recurrent layer and a loop" 0 verify loop loop.pt2 --json
-is "each of their kernels is held against a node: the steps" "$(jq -r '[.runs[0].calls[] | select(.kernel | test("sigmoid")) | .writes[].nodes[]
+is "kernels of gru are compared with its steps" "$(jq -r '[.runs[0].calls[] | select(.kernel | test("sigmoid")) | .writes[].nodes[]
 	| select(test("^gru.[0-3].h$"))] | unique | join(" ")' out)" "gru.0.h gru.1.h gru.2.h gru.3.h"
-is "the turns, of which none is verified by effect alone" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
+is "kernels of while_loop are compared with its iterations, none only indirectly" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
 	| map(select(test("^while_loop.[0-2].layer_norm"))) | unique | length), .effect, .open, .wrong]' out)" "[3,0,0,0]"
-# A node of large numbers has large errors; what might stand for it has not. torch's generator is given nothing wrong.
-exits "one that draws by torch's generator" 5 verify sampler sampler.pt2 --json --no-more
-is "nobody is accused; what is drawn is left open" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"
-exits "as text" 0 verify attention attention.pt2 -a
-like "one line says it" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
+# Nodes of large numbers have large errors, those that could replace them have not. No kernel after torch's generator is reported as wrong.
+exits "a model that draws random numbers" 5 verify sampler sampler.pt2 --json --no-more
+is "no kernel is reported as wrong; random ones stay unverified" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"
+exits "-a as text" 0 verify attention attention.pt2 -a
+like "the first line is the summary" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
 ok "-a has a row for each call" grep -qE "^ *2 +equal +cpp_fused_clone_split_transpose_view_1" out
 exits "-q" 0 verify attention attention.pt2 -q
-is "says nothing" "$(cat out err)" ""
+is "-q prints nothing" "$(cat out err)" ""
 
 # ---- one wrong instruction ----
 kinds=
@@ -66,10 +66,10 @@ mutant() { # mutant NAME SEED: what aoti-printer sees of it beside the clean one
 		return
 	fi
 	kinds="$kinds $kind"
-	exits "$what: wrong" 1 verify "$name" wrong.pt2 --no-more --json
-	is "$what: is named, first and alone" "$(jq -r '[.runs[].findings[].kernel] | unique | join(" ")' out)" "$kernel"
+	exits "$what: status 1" 1 verify "$name" wrong.pt2 --no-more --json
+	is "$what: only that kernel is named" "$(jq -r '[.runs[].findings[].kernel] | unique | join(" ")' out)" "$kernel"
 	verify "$name" wrong.pt2 --no-more >text
-	ok "$what: and in the text" grep -q "^$kernel (call [0-9]*, wrapper.cpp:[0-9]*) does not compute " text
+	ok "$what: named in the text" grep -q "^$kernel (call [0-9]*, wrapper.cpp:[0-9]*) does not compute " text
 }
 if command -v objdump >/dev/null; then
 	while read -r name seed; do mutant "$name" "$seed"; done <<-END
@@ -83,13 +83,13 @@ if command -v objdump >/dev/null; then
 		loop 2
 		loop 5
 	END
-	is "one of each kind" "$(tr ' ' '\n' <<<"$kinds" | sort -u | xargs)" "bound comparison constant operator"
+	is "mutants of every kind were tested" "$(tr ' ' '\n' <<<"$kinds" | sort -u | xargs)" "bound comparison constant operator"
 	python3 "$ROOT/tests/lib/mutate.py" loop.pt2 wrong.pt2 2 >/dev/null
 	verify loop wrong.pt2 --no-more --json >out
 	if [ "$(jq '.runs[0].findings | length' out)" -gt 0 ]; then
-		is "each turn in which a loop's kernel is wrong is found" "$(jq -c '[.runs[0].findings[] | .node.name]' out)" \
+		is "a wrong kernel in a loop is found in each iteration" "$(jq -c '[.runs[0].findings[] | .node.name]' out)" \
 			'["while_loop.0.layer_norm","while_loop.1.layer_norm","while_loop.2.layer_norm"]'
-		like "and told once" "$(verify loop wrong.pt2 --no-more | grep -c 'does not compute') $(verify loop wrong.pt2 --no-more)" "^1 .*and in calls 17, 21"
+		like "the text reports it once, with all its calls" "$(verify loop wrong.pt2 --no-more | grep -c 'does not compute') $(verify loop wrong.pt2 --no-more)" "^1 .*and in calls 17, 21"
 		cp wrong.pt2 turns.pt2
 	else
 		skip "turns" "this objdump leads to a place that changes nothing"
@@ -97,8 +97,8 @@ if command -v objdump >/dev/null; then
 	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
-	ok "the user's line is told" grep -q '^ *line .*verify.py:[0-9]* in forward' text
-	ok "and the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] got .*, expected ' text
+	ok "the text has the user's line" grep -q '^ *line .*verify.py:[0-9]* in forward' text
+	ok "the text has the worst element" grep -qE '^ *values .* elements differ; at \[[0-9, ]+\] got .*, expected ' text
 else
 	skip "mutants" "no objdump"
 fi
@@ -107,82 +107,82 @@ fi
 exits "aoti-printer --diff of a graph" 0 aoti-printer --json --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
 is "each tensor that a kernel wrote has its node" "$(jq -c '[.nodes[] | select(.kernel) | [.call, .node]]' out)" \
 	'[[0,"layer_norm"],[1,"linear"],[2,"gelu"],[3,"linear_1"],[4,"mean"],[4,"clamp"]]'
-ok "who is nearer to float64 is whose error is less" jq -e 'def who: if .compiled_ulp < .eager_ulp * 0.99 then "compiled"
+ok "nearer names the side with the smaller error" jq -e 'def who: if .compiled_ulp < .eager_ulp * 0.99 then "compiled"
 	elif .eager_ulp < .compiled_ulp * 0.99 then "eager" else "alike" end; [.nodes[] | select(.kernel)] | all(.nearer == who)' out
-is "and counted" "$(jq -c '.nearer | add' out)" 6
-is "nodes inside of kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
-exits "as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-like "a column says it" "$(cat out)" "closer to float64"
-ok "with one line for each" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
+is "nearer counts add up" "$(jq -c '.nearer | add' out)" 6
+is "nodes inside kernels have eager's error" "$(jq -c '[.nodes[] | select(.kernel | not) | has("eager_ulp")] | [length, all]' out)" "[5,true]"
+exits "--diff of a graph, as text" 0 aoti-printer --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+like "the text has a column for it" "$(cat out)" "closer to float64"
+ok "the text has a line for each node" grep -qE "^ *3 +aoti_torch_cpu_addmm_out +linear_1 +[0-9.]+ +[0-9.]+ +(eager|compiled|alike)$" out
 aoti-printer -a --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]' >all
-is "-a shows those inside, too" "$(grep -c 'inside a kernel' all)" 5
-exits "a tolerance of nothing" 1 aoti-printer -q --rtol 0 --atol 0 --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-exits "the filters" 0 aoti-printer --json -k '*gelu*' --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-is "choose kernels" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["gelu"]'
+is "-a also shows nodes inside kernels" "$(grep -c 'inside a kernel' all)" 5
+exits "--diff of a graph with zero tolerance" 1 aoti-printer -q --rtol 0 --atol 0 --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "--diff of a graph with -k" 0 aoti-printer --json -k '*gelu*' --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+is "-k selects kernels" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["gelu"]'
 if [ -e wrong.pt2 ]; then
-	exits "a wrong kernel" 1 aoti-printer --json --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
-	is "is where the values part, and eager is nearer from there on" "$(jq -c '[.nodes[] | select(.differs)] | [.[0].node, all(.nearer == "eager")]' out)" '["softmax",true]'
-	exits "a status for it" 42 aoti-printer -q --error-exitcode=42 --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
-	like "as text, too" "$(aoti-printer --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]')" "First difference: node softmax"
+	exits "--diff of a graph with a wrong kernel" 1 aoti-printer --json --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	is "values differ from that node on, and eager is closer to float64" "$(jq -c '[.nodes[] | select(.differs)] | [.[0].node, all(.nearer == "eager")]' out)" '["softmax",true]'
+	exits "--error-exitcode with a wrong kernel" 42 aoti-printer -q --error-exitcode=42 --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]'
+	like "the text names the first node that differs" "$(aoti-printer --diff attention.exported.pt2 wrong.pt2 'attention.pt:in[0]')" "First difference: node softmax"
 fi
 aoti-printer -q -i -o diffed norm.pt2 'norm.pt:in[0]' 2>/dev/null
-exits "a dump for the model" 0 aoti-printer --json --diff norm.exported.pt2 diffed
-is "has the same nodes" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["layer_norm","linear","gelu","linear_1","mean","clamp"]'
-exits "the graph of a trace" 0 aoti-printer -q --diff "$DATA/aoti/verify/norm.log" norm.pt2 'norm.pt:in[0]'
-exits "a command" 2 aoti-printer --diff norm.exported.pt2 -- true
-exits "a page" 2 aoti-printer --html=p.html --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
-exits "another package's graph" 3 aoti-printer --diff norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
-exits "what is no graph" 3 aoti-printer --diff norm.pt norm.pt2 'norm.pt:in[0]'
-exits "random numbers" 0 aoti-printer --diff noise.exported.pt2 noise.pt2 'noise.pt:in[0]'
-like "are named" "$(cat out)" "unknown: .*random numbers"
+exits "--diff of a graph with a dump" 0 aoti-printer --json --diff norm.exported.pt2 diffed
+is "a dump has the same nodes" "$(jq -c '[.nodes[] | select(.kernel) | .node]' out)" '["layer_norm","linear","gelu","linear_1","mean","clamp"]'
+exits "--diff of the graph in a trace" 0 aoti-printer -q --diff "$DATA/aoti/verify/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "--diff of a graph conflicts with -- COMMAND" 2 aoti-printer --diff norm.exported.pt2 -- true
+exits "--diff of a graph conflicts with --html" 2 aoti-printer --html=p.html --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'
+exits "--diff with the graph of another package" 3 aoti-printer --diff norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
+exits "--diff of a file that is not a graph" 3 aoti-printer --diff norm.pt norm.pt2 'norm.pt:in[0]'
+exits "--diff of a graph with random numbers" 0 aoti-printer --diff noise.exported.pt2 noise.pt2 'noise.pt:in[0]'
+like "random nodes are listed as unknown" "$(cat out)" "unknown: .*random numbers"
 
 # ---- no verdict ----
 exits "random numbers cannot be verified" 5 verify noise
-like "and it says so" "$(cat out)" "rand_like: it draws random numbers"
-exits "--partial forgives that" 0 verify noise noise.pt2 --partial -q
+like "the text says that the node is random" "$(cat out)" "rand_like: it draws random numbers"
+exits "--partial: exit 0 although kernels are unverified" 0 verify noise noise.pt2 --partial -q
 python3 "$ROOT/tests/lib/rezip.py" norm.exported.pt2 spoilt.pt2 /models/model.json torch.ops.aten.gelu.default torch.ops.aten.gelu_not.default
 run aoti-verify spoilt.pt2 norm.pt2 'norm.pt:in[0]'
-like "an operator that is not here leaves it open, or is refused by name" "$status $(cat out err)" "^[45] .*gelu_not"
+like "an unknown operator is left unverified or refused by name" "$status $(cat out err)" "^[45] .*gelu_not"
 
 # ---- dumps ----
 aoti-printer -q -i -o dump attention.pt2 'attention.pt:in[0]' 2>/dev/null
 exits "a dump instead of a model" 0 aoti-verify --json attention.exported.pt2 dump
-is "has the same verdicts" "$(jq -c '[.runs[0].calls[].verdict]' out)" "$(verify attention attention.pt2 --json | jq -c '[.runs[0].calls[].verdict]')"
-exits "with inputs besides" 2 aoti-verify attention.exported.pt2 dump 'attention.pt:in[0]'
-like "is refused" "$(cat err)" "with its own inputs: give no other inputs"
+is "a dump has the same verdicts" "$(jq -c '[.runs[0].calls[].verdict]' out)" "$(verify attention attention.pt2 --json | jq -c '[.runs[0].calls[].verdict]')"
+exits "a dump with other inputs" 2 aoti-verify attention.exported.pt2 dump 'attention.pt:in[0]'
+like "the message says that a dump has its own inputs" "$(cat err)" "with its own inputs: give no other inputs"
 aoti-printer -q -o bare attention.pt2 'attention.pt:in[0]' 2>/dev/null
 exits "a dump without inputs" 3 aoti-verify attention.exported.pt2 bare
-like "says how to save them" "$(cat err)" "inputs"
+like "the message says how to save inputs" "$(cat err)" "inputs"
 cp -r dump cut && truncate -s 100 "$(find cut -name '*after*.npy' | sort | head -1)"
 run aoti-verify attention.exported.pt2 cut
 like "a damaged tensor is named" "$status $(cat err)" "^3 .*\.npy"
 cp -r dump bent && sed -i '3s/"values":\[/"values":[[/' bent/calls.jsonl
 exits "a damaged index" 3 aoti-verify attention.exported.pt2 bent
-like "is named" "$(cat err)" "calls.jsonl"
+like "the damaged index is named" "$(cat err)" "calls.jsonl"
 
 # ---- no exported program was kept: the graph of the compilation's trace ----
 T=$DATA/aoti/verify
-exits "the graph in the trace" 0 aoti-verify --json "$T/norm.log" norm.pt2 'norm.pt:in[0]'
-is "has the same verdicts, of other inputs too" "$(jq -c '[.runs[].inputs]' out)" "$(jq -c '[.runs[].inputs]' norm.json)"
-is "call by call" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' out)" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' norm.json)"
-exits "buffers that are changed" 1 aoti-verify --json "$T/state.log" state.pt2 'state.pt:in[0]'
-is "are held against it, too" "$(jq -c '[.runs[] | select(.findings | length > 0) | [.run, .findings[0].got, .findings[0].want]][0]' out)" "[1,1,2]"
-exits "another graph of it" 0 aoti-verify --graph -/-:inductor_post_grad_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
-exits "one that there is not" 2 aoti-verify --graph -/-:no_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
-like "shows those that there are" "$(cat err)" "before_joint_graph"
-exits "one that takes the weights as inputs" 3 aoti-verify --graph -/-:aot_inference_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "the graph in a trace" 0 aoti-verify --json "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+is "a trace: the same inputs are tested" "$(jq -c '[.runs[].inputs]' out)" "$(jq -c '[.runs[].inputs]' norm.json)"
+is "a trace: the same verdict for each call" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' out)" "$(jq -c '[.runs[0].calls[] | [.kernel, .verdict]]' norm.json)"
+exits "a trace: a model with state" 1 aoti-verify --json "$T/state.log" state.pt2 'state.pt:in[0]'
+is "a trace: changed buffers are checked" "$(jq -c '[.runs[] | select(.findings | length > 0) | [.run, .findings[0].got, .findings[0].want]][0]' out)" "[1,1,2]"
+exits "--graph selects another graph of the trace" 0 aoti-verify --graph -/-:inductor_post_grad_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+exits "--graph with an unknown name" 2 aoti-verify --graph -/-:no_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
+like "the message lists the graphs" "$(cat err)" "before_joint_graph"
+exits "a graph that takes the weights as inputs" 3 aoti-verify --graph -/-:aot_inference_graph "$T/norm.log" norm.pt2 'norm.pt:in[0]'
 aoti-printer -q -i -o taken norm.pt2 'norm.pt:in[0]' 2>/dev/null
-exits "against a dump the weights are nowhere" 2 aoti-verify "$T/norm.log" taken
-like "and it says how they are given" "$(cat err)" "--weights"
-exits "with them" 0 aoti-verify --weights norm.exported.pt2 "$T/norm.log" taken
-exits "weights that are another model's" 3 aoti-verify --weights attention.exported.pt2 "$T/norm.log" taken
-exits "pt2-run, too, runs it with weights" 0 pt2-run -q -o traced.npz --weights norm.exported.pt2 "$T/norm.log" 'norm.pt:in[0]'
+exits "a dump and a trace, without weights" 2 aoti-verify "$T/norm.log" taken
+like "the message names --weights" "$(cat err)" "--weights"
+exits "a dump and a trace, with --weights" 0 aoti-verify --weights norm.exported.pt2 "$T/norm.log" taken
+exits "--weights of another model" 3 aoti-verify --weights attention.exported.pt2 "$T/norm.log" taken
+exits "pt2-run runs the graph of a trace with --weights" 0 pt2-run -q -o traced.npz --weights norm.exported.pt2 "$T/norm.log" 'norm.pt:in[0]'
 pt2-run -q -o exported.npz norm.exported.pt2 'norm.pt:in[0]'
 tensors traced.npz >traced.txt
 tensors exported.npz >exported.txt
-ok "to the same numbers" close traced.txt exported.txt
-exits "without them" 2 pt2-run "$T/norm.log" 'norm.pt:in[0]'
-like "it says so" "$(cat err)" "--weights=FILE"
+ok "pt2-run: the outputs equal those of the exported program" close traced.txt exported.txt
+exits "pt2-run of a trace without --weights" 2 pt2-run "$T/norm.log" 'norm.pt:in[0]'
+like "pt2-run: the message names --weights" "$(cat err)" "--weights=FILE"
 
 # ---- plain torch.compile: a training step that aoti-printer saved, and its trace (scripts/fixtures/jit_step.py) ----
 tar -xJf "$ROOT/tests/data/jit/step.tar.xz"
@@ -192,9 +192,9 @@ for graph in forward backward; do
 		"[2,0,true]"
 done
 like "lines are of the generated Python" "$(jq -r '.runs[0].calls[0] | "\(.source):\(.line)"' out)" '\.py:[0-9]+$'
-exits "a graph of the dump by its name" 0 aoti-verify -q -m 0_backward --graph 0/0:aot_backward_graph step.log step
-exits "another one's" 3 aoti-verify -q -m 0_forward --graph 0/0:aot_backward_graph step.log step
-exits "one that did not run" 2 aoti-verify -q -m 7_forward --graph 0/0:aot_backward_graph step.log step
+exits "-m selects a graph of the dump" 0 aoti-verify -q -m 0_backward --graph 0/0:aot_backward_graph step.log step
+exits "-m selects the wrong graph" 3 aoti-verify -q -m 0_forward --graph 0/0:aot_backward_graph step.log step
+exits "-m with a graph that did not run" 2 aoti-verify -q -m 7_forward --graph 0/0:aot_backward_graph step.log step
 changed=$(find step -name 'm1.r000001.*.after.cpp_fused_gelu_*buf*.npy' | sort | head -1)
 kernel=$(sed -E 's/.*after\.(cpp_[^.]*)\..*/\1/' <<<"$changed")
 python3 - "$changed" <<'EOF'
@@ -205,32 +205,32 @@ with open(sys.argv[1], "r+b") as f:
     f.seek(-4, 2)
     f.write(struct.pack("<f", value + 0.5))
 EOF
-exits "one number that a kernel of the second backward wrote is another" 1 aoti-verify --json --graph 0/0:aot_backward_graph step.log step
-is "is that kernel's" "$(jq -c '[.runs[] | [.findings[].kernel]]' out)" "[[],[\"$kernel\"]]"
+exits "a changed number in the second backward is found" 1 aoti-verify --json --graph 0/0:aot_backward_graph step.log step
+is "it is reported for its kernel only" "$(jq -c '[.runs[] | [.findings[].kernel]]' out)" "[[],[\"$kernel\"]]"
 
 # torch 2.13.0 leaves the sum of the gradients out of the generated code: the weights before the pool get zeros (scripts/fixtures/jit_pool.py).
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
-exits "a backward graph that torch compiles wrongly" 1 aoti-verify --json --graph 0/0:aot_backward_graph pool.log pool
-is "the kernel, the node, what it is" "$(jq -c '.runs[0].findings | map([(.kernel | test("max_pool2d_with_indices_backward")), .node.name, .got])' out)" \
+exits "a backward graph that torch 2.13.0 miscompiles" 1 aoti-verify --json --graph 0/0:aot_backward_graph pool.log pool
+is "its kernel, node and value are reported" "$(jq -c '.runs[0].findings | map([(.kernel | test("max_pool2d_with_indices_backward")), .node.name, .got])' out)" \
 	'[[true,"where",0]]'
-exits "its forward is right" 0 aoti-verify --json --graph 0/0:aot_forward_graph pool.log pool
+exits "its forward graph is correct" 0 aoti-verify --json --graph 0/0:aot_forward_graph pool.log pool
 is "a kernel that copies weights for others is verified" "$(jq -c '[.runs[0].calls[].verdict]' out)" '["equal","operator","equal","operator"]'
 
 # ---- what it found is fxminify's first guess ----
 jq '.runs[0].findings = [{node: {name: "gelu"}}]' norm.json >found.json
 tests_of() { # tests_of [OPTION...]: how many it took to leave one operation
 	exits "fxminify $*" 0 fxminify -l 4 -p nodes -j 1 -t "grep -q gelu" --no-journal -o small.json "$@" norm.exported.pt2
-	like "leaves one operation" "$(cat err)" "1 of 11 operations"
+	like "one operation remains" "$(cat err)" "1 of 11 operations"
 	n=$(sed -n 's/.*in small.json; \([0-9]*\) tests.*/\1/p' err)
 }
 tests_of
 without=$n
 tests_of --verified found.json
-like "says by what" "$(cat err)" "suspects   gelu, .*found by aoti-verify"
-ok "and takes fewer tests ($n, not $without)" test "$n" -lt "$without"
+like "fxminify names what it suspects" "$(cat err)" "suspects   gelu, .*found by aoti-verify"
+ok "--verified needs fewer tests ($n, not $without)" test "$n" -lt "$without"
 sed 's/"gelu"/"of_another"/' found.json >other.json
-exits "another graph's" 3 fxminify -l 4 -t true --verified other.json norm.exported.pt2
-like "is named" "$(cat err)" "at node 'of_another', which this graph does not have"
+exits "--verified of another graph" 3 fxminify -l 4 -t true --verified other.json norm.exported.pt2
+like "the message names the unknown node" "$(cat err)" "at node 'of_another', which this graph does not have"
 for text in '{}' '[' ''; do
 	printf %s "$text" >bad.json
 	exits "--verified of '$text'" 3 fxminify -l 4 -t true --verified bad.json norm.exported.pt2
@@ -238,14 +238,14 @@ done
 
 # ---- what is refused ----
 run aoti-verify norm.exported.pt2 attention.pt2 'attention.pt:in[0]'
-like "the graph of another package is no verdict" "$status" '^[35]$'
+like "the graph of another package gives no verdict" "$status" '^[35]$'
 exits "no model" 2 aoti-verify norm.exported.pt2
-exits "a graph that is none" 3 aoti-verify norm.pt norm.pt2 'norm.pt:in[0]'
-exits "no such file" 3 aoti-verify no.pt2 norm.pt2 'norm.pt:in[0]'
-exits "--quiet with --json" 2 verify norm norm.pt2 --quiet --json
-exits "--all with --json" 2 verify norm norm.pt2 --all --json
+exits "a file that is not a graph" 3 aoti-verify norm.pt norm.pt2 'norm.pt:in[0]'
+exits "a missing file" 3 aoti-verify no.pt2 norm.pt2 'norm.pt:in[0]'
+exits "--quiet conflicts with --json" 2 verify norm norm.pt2 --quiet --json
+exits "--all conflicts with --json" 2 verify norm norm.pt2 --all --json
 exits "--runs 0" 2 verify norm norm.pt2 --runs 0
 mkdir private
 TMPDIR=$PWD/private run verify norm norm.pt2 -q
-is "no private folder is left" "$(ls private)" ""
+is "no private folder remains" "$(ls private)" ""
 done_testing

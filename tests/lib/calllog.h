@@ -1,4 +1,4 @@
-/* calllog.h - a call log from the side of those who write it: tests are writer and reader at once.
+/* calllog.h - the writer's side of a call log: tests both write and read it.
  *
  *     struct calllog l = calllog_map(folder);           // after calls_create()
  *     calls_append(l.log, &record);

@@ -1,5 +1,5 @@
-/* modelentry.h - what every compiled model exports, of one that is none: no outputs, no weights. Its Run, the number of its inputs and the
- * text of its errors are whoever's that includes this. */
+/* modelentry.h - what every compiled model exports, for a fake model: no outputs, no weights. The file that includes this defines its Run, its
+ * number of inputs and the text of its errors. */
 #ifndef PT2_TESTS_MODELENTRY_H
 #define PT2_TESTS_MODELENTRY_H
 #include <stddef.h>

@@ -1,18 +1,18 @@
-/* racemodel.c - a model that does not run, but writes into all that it shares with the tool that watches it, while the tool reads it.
+/* racemodel.c - a fake model that writes into everything that it shares with the watching tool, while the tool reads it.
  *
- * Its initialiser finds the call log and its names where libpt2probe.so has mapped them, and for RACE_MS milliseconds (default: 250) does
- * what RACE names, with threads that change a value again and again between what passes a check and what does harm:
+ * Its initialiser finds the call log and its names where libpt2probe.so has mapped them. For RACE_MS milliseconds (default: 250) its threads
+ * do what RACE names: they switch a value between one that passes a check and one that does harm, over and over:
  *
  *     slash   a byte of a name, which looks like a path, between '/' and NUL
- *     nul     the last NUL of a name, behind which there is no other
+ *     nul     the last NUL of a name, with no other after it
  *     dims    the number of dimensions and the sizes of a value, and how it was saved
- *     state   whether a record is done, and its ticket
+ *     state   whether a record is complete, and its ticket
  *     grow    the number of records and of bytes of names
- *     head    the head of the log: how many records there are, where tensors go
+ *     head    the head of the log: how many records there are, where tensors are saved
  *     event   lines of the log of events, cut and joined
- *     file    the head of a tensor's file, which it has had made (watch/keeper.h)
+ *     file    the header of a tensor's file, made through the keeper (watch/keeper.h)
  *
- * RACE_VICTIM: a file of the user's that must stay. tests/cli/aoti-race.t runs it under each tool.
+ * RACE_VICTIM: a file of the user that must not change. tests/cli/aoti-race.t runs it under each tool.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static void a_moment(void)
 		;
 }
 
-/* ---- what is changed meanwhile ---- */
+/* ---- changed while the tool reads ---- */
 
 struct toggle {
 	volatile unsigned char *at;
@@ -148,7 +148,7 @@ static void *change_head(void *user)
 	return NULL;
 }
 
-/* The log of events: whichever open descriptor takes bytes and is none of the first three. */
+/* The log of events: any open descriptor above 2 that accepts bytes. */
 static void *write_events(void *user)
 {
 	static const char line[] =
@@ -248,7 +248,7 @@ __attribute__((constructor)) static void race(void)
 	victim = getenv("RACE_VICTIM");
 	calls = mapping("/" CALLS_FILE);
 	names = mapping("/" CALLS_FILE_NAMES);
-	if (aoti_torch_device_type_cpu() || !how || !victim || !calls || !names) /* the call says that it is a model */
+	if (aoti_torch_device_type_cpu() || !how || !victim || !calls || !names) /* calling it marks this as a model */
 		return;
 	snprintf(path, sizeof(path), "..@%s", victim + 1);
 	const uint32_t bad = calls_text(names, path, strlen(path)), evil = calls_text(names, "evil", 4);

@@ -154,7 +154,7 @@ static void put_indented(const struct source *s, uint32_t i, struct slice text, 
 	}
 }
 
-/* The comments inside these statements, a line each. */
+/* The comments inside these statements, one line each. */
 static void put_comments(const struct source *s, uint32_t first, uint32_t last, struct buf *b)
 {
 	const char *from = s->v[first].l.code.p, *end = s->v[last].l.code.p + s->v[last].l.code.n;

@@ -2,7 +2,7 @@
  *
  *     struct profile_advices x;
  *     profile_advise(&x, &p);
- *     for (uint32_t i = 0; i < x.n; i++) ... x.v[i].title, .evidence, .next (one a line), .ns per step
+ *     for (uint32_t i = 0; i < x.n; i++) ... x.v[i].title, .evidence, .next (one per line), .ns per step
  *     profile_advices_release(&x);
  *
  * Each finding has its own threshold (advice.c); minor ones are not reported. The texts are in x->arena.

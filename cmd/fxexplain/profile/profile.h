@@ -172,7 +172,7 @@ struct profile {
 	uint64_t bytes; /* read, uncompressed */
 
 	uint64_t bad_events, other_names, left_out; /* without usable time; folded; beyond PROFILE_EVENTS_MAX */
-	struct buf damage;                          /* one a line; empty: none */
+	struct buf damage;                          /* one per line; empty: none */
 };
 
 int profile_read(struct profile *p, const char *path, struct err *err);

@@ -20,7 +20,7 @@
 
 enum outcome_kind {
 	OUTCOME_PASSES,
-	OUTCOME_INVALID,  /* already fails in eager, or is not a valid graph: says nothing about the compiler */
+	OUTCOME_INVALID,  /* already fails in eager, or is not a valid graph: nothing is learned about the compiler */
 	OUTCOME_RAISED,   /* the compiler or the compiled code raised */
 	OUTCOME_ACCURACY, /* runs, but the values differ */
 	OUTCOME_CRASHED,  /* killed by a signal */

@@ -420,7 +420,7 @@ static struct torch_oracle *torch_new(const struct oracle_torch_spec *spec)
 	return o;
 }
 
-#define BOOT_MS 2000 /* a local interpreter listens within a tenth of a second; it must, before it can be told to import */
+#define BOOT_MS 2000 /* a local interpreter listens within a tenth of a second; it must, before it can be asked to import */
 
 struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err)
 {

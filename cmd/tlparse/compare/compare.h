@@ -134,7 +134,7 @@ struct compare {
 	uint64_t shown, read;              /* bytes */
 	uint32_t frames[3];                /* matched, gone, new */
 	struct normal normal;
-	struct compare_log none; /* stands in for a missing log */
+	struct compare_log none; /* used for a missing log */
 	struct facts no_facts;
 	struct compare_change beyond; /* receives rows beyond the limit */
 };

@@ -312,7 +312,7 @@ void run_trust(const char *torch, const char *const *load, size_t n_load)
 	broker_trust(BROKER_PATH, trusted_torch);
 	broker_trust(BROKER_GPU, NULL);
 	for (size_t i = 0; i < n_load; i++)
-		if (realpath(load[i], path)) /* what is not there is said when it is needed */
+		if (realpath(load[i], path)) /* a missing one is reported when it is needed */
 			broker_trust(BROKER_PATH, path);
 }
 

@@ -113,7 +113,7 @@ void calls_file_name(const struct call_record *v, const char *call, const char *
 	if (v->what != CALL_VALUE || v->v.saved == CALL_UNSAVED || v->v.saved >= CALL_SAVEDS)
 		return;
 	const bool of_run = v->v.role == CALL_ROLE_MODEL_INPUT || v->v.role == CALL_ROLE_MODEL_OUTPUT;
-	/* A model that has no number of its own, or a call outside of any Run, is told apart by process and call. */
+	/* A model that has no number of its own, or a call outside of any Run, is identified by process and call. */
 	if (v->run == CALLS_NO_RUN)
 		snprintf(run, sizeof(run), "s%llu", (unsigned long long)v->seq);
 	else
@@ -380,7 +380,7 @@ const char *calls_name(struct calls_reader *r, uint32_t name)
 	if (t->id)
 		return t->text;
 	const ptrdiff_t n = shared_text(r->names, name, copy, sizeof(copy));
-	/* Texts lie one behind the other: more of them than there is room are ids that nobody was given. */
+	/* Texts are contiguous: more of them than there is room are ids that nobody was given. */
 	if (n <= 0 || (uint64_t)n + 1 > r->names.n - r->text_bytes)
 		return "";
 	r->text_bytes += (uint64_t)n + 1;

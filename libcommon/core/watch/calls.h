@@ -10,7 +10,7 @@
  * A file `calls` in the private folder of event.h, mapped shared by all processes of the command: a record is in it as
  * soon as its last store is done, whatever then happens to the process. So the last CALL_BEGIN without a CALL_END names the
  * kernel that was running when it crashed. The tool makes the file with the configuration in its head, and takes its room
- * from the disk at once (a full disk must not end the host with SIGBUS); the library only appends. When it is full, the
+ * from the disk at once (a full disk must not end the target process with SIGBUS); the library only appends. When it is full, the
  * oldest records are overwritten (`lost` counts them), but never configuration or names.
  *
  *     struct calls_log *log = mmap(... "calls" ...);            // the library's side; calls_log_fits(log, size) first
@@ -53,7 +53,7 @@
 #define CALLS_FILE_NAMES "names"
 #define CALLS_MAGIC "PT2CALL2"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
-/* Room unless told. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
+/* Room by default. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
 #define CALLS_RECORDS (1u << 18)  /* 16 MB */
 #define CALLS_VALUES (1u << 16)   /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
 #define CALLS_LAUNCHES (1u << 14) /* 5 MB; with CALLS_NAMES alone, for launches on a GPU */
@@ -143,7 +143,7 @@ struct call_value {
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
 	double element;
-	uint64_t at; /* linear, and 1 more; 0: not told */
+	uint64_t at; /* linear index plus 1; 0: unknown */
 };
 
 #define CALL_LAUNCH_ARGS 20
@@ -280,7 +280,7 @@ static inline struct calls_room *calls_room_of(struct calls_log *l, uint64_t rec
 	return (struct calls_room *)(void *)(l->slot + records) + calls_place(ticket, values);
 }
 
-/* Mark a slot or room busy. False when it cannot be had. */
+/* Mark a slot or room busy. False when another writer has it. */
 static inline bool calls_mark(_Atomic uint64_t *state, uint32_t *owner, uint64_t ticket, uint32_t pid)
 {
 	uint64_t was = atomic_load_explicit(state, memory_order_relaxed);
@@ -289,14 +289,14 @@ static inline bool calls_mark(_Atomic uint64_t *state, uint32_t *owner, uint64_t
 			return false;
 	} while (!atomic_compare_exchange_weak_explicit(state, &was, 2 * ticket + 1, memory_order_acquire, memory_order_relaxed));
 	__atomic_store_n(owner, pid, __ATOMIC_RELAXED);
-	/* Whoever sees something of the new record also sees that the slot is busy. */
+	/* A reader that sees any of the new record also sees that the slot is busy. */
 	atomic_thread_fence(memory_order_release);
 	return true;
 }
 
 #define CALLS_AHEAD 8 /* slots that are fetched ahead */
 
-/* The slot of a ticket, marked busy; NULL when it cannot be had. */
+/* The slot of a ticket, marked busy; NULL when another writer has it. */
 static inline struct calls_slot *calls_claim(struct calls_log *l, uint64_t ticket, uint32_t pid)
 {
 	const uint64_t records = l->config.records;
@@ -314,7 +314,7 @@ static inline bool calls_put(struct calls_log *l, uint64_t ticket, const struct 
 	struct calls_slot *slot = calls_claim(l, ticket, rec->pid);
 	if (!slot)
 		return false;
-		/* (Relaxed: the reader copies it meanwhile, and drops what it has when the state has changed.) */
+		/* (Relaxed: the reader may copy it at the same time, and drops its copy if the state has changed.) */
 #define PUT(member, value) __atomic_store_n(&slot->member, (value), __ATOMIC_RELAXED)
 	PUT(what, rec->what | (rec->ticks ? CALLS_TICKS : 0) | (rec->model + 1) << 8);
 	PUT(seq, rec->seq);
@@ -364,7 +364,7 @@ static inline uint32_t calls_text(struct calls_names *n, const char *text, size_
 {
 	const uint32_t room = n->size - (uint32_t)sizeof(*n);
 	len = len > CALLS_MAX_NAME ? CALLS_MAX_NAME : len;
-	/* Looked at first, so that a full file is not counted beyond what 32 bits hold. */
+	/* Checked first, so that a full file is not counted beyond what 32 bits hold. */
 	if (atomic_load_explicit(&n->used, memory_order_relaxed) >= room)
 		return 0;
 	uint32_t at = atomic_fetch_add_explicit(&n->used, (uint32_t)len + 1, memory_order_relaxed);
@@ -401,10 +401,10 @@ static inline uint32_t calls_intern(struct calls_names *n, const char *text, siz
 
 /* ---- the tool's side ---- */
 
-/* Processes that run a model write to both files while they are read: what is used of them is a copy (base/io/shared.h). */
+/* Processes that run a model write to both files while we read them: only copies are used (base/io/shared.h). */
 struct calls_reader {
-	struct shared log, names;   /* names: none in a test */
-	struct calls_config config; /* the log's, as it was when it was opened and checked */
+	struct shared log, names;   /* a test may have no names */
+	struct calls_config config; /* a copy of the log's, checked when it was opened */
 	uint64_t at;                /* the next ticket to be read */
 	double tick;                /* nanoseconds; 0: not known yet */
 	uint64_t lost;              /* records that were overwritten before they were read */
@@ -412,7 +412,7 @@ struct calls_reader {
 	uint64_t waiting;           /* nanoseconds since when `at` is waited for, 0: not */
 	bool final;                 /* set it when the command has ended */
 	bool mapped;
-	/* names that were read, by their ids; as many bytes of them as honest writers can have written */
+	/* names read so far, by their ids; no more bytes than honest writers can have written */
 	struct calls_text {
 		uint32_t id;
 		const char *text;
@@ -422,35 +422,35 @@ struct calls_reader {
 	struct arena texts;
 };
 
-/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. make: of a tool that may make
- * none itself, the function that gives it a new file (flags: O_RDWR and O_EXCL); NULL: open(2). */
+/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. make: the function that opens a
+ * new file for a tool that may make none itself (flags: O_RDWR and O_EXCL); NULL: open(2). */
 int calls_create(const char *folder, const struct calls_config *config, int (*make)(const char *path, int flags, mode_t mode),
 		 struct err *err);
-/* EXIT_INPUT: they are not there, not whole, or of another version. */
+/* EXIT_INPUT: they are missing, incomplete, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
-/* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
- * written: only its .what and .v.n_dim are held within their limits. */
+/* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. Members of a record are not checked: only its
+ * .what and .v.n_dim are forced into their limits. */
 FOR_TESTS int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
 /* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
-/* How many records have been begun. */
+/* How many records have been started. */
 static inline uint64_t calls_begun(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, ticket)); }
-/* Calls that no filter let through: they were counted, and that is all. Of Runs that have ended. */
+/* Calls that no filter let through, which are only counted. Of Runs that have ended. */
 static inline uint64_t calls_unlogged(const struct calls_reader *r) { return shared_u64(r->log, offsetof(struct calls_log, unlogged)); }
-/* 0, or why (errno) the first tensor that was to be saved was not. */
+/* 0, or why (errno) the first tensor that failed to be saved did. */
 static inline int calls_unsaved(const struct calls_reader *r)
 {
 	return (int)(shared_u64(r->log, offsetof(struct calls_log, unsaved)) & 0xfff);
 }
-/* A copy, at most CALLS_MAX_NAME bytes; "" when there is none. It stays until calls_close(), and stays what it is. */
+/* A copy, at most CALLS_MAX_NAME bytes; "" when there is none. It is valid, and does not change, until calls_close(). */
 const char *calls_name(struct calls_reader *r, uint32_t name);
 void calls_close(struct calls_reader *r);
 
 /* ---- files of tensors ---- */
 
-/* The name of the file that a CALL_VALUE is saved to, in save_dir; "" when it is not saved. Both sides make it, of the record's numbers
- * and, letter by letter, of the names of call (not of a Run's) and buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy. Never a
- * path. */
+/* The name of the file that a CALL_VALUE is saved to, in save_dir; "" when it is not saved. Both sides make it from the record's numbers
+ * and, letter by letter, from the names of the call (but not of a Run) and the buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy.
+ * Never a path. */
 void calls_file_name(const struct call_record *value, const char *call, const char *buffer, char name[CALLS_FILE_NAME]);
 /* Has it this form? */
 bool calls_is_file_name(const char *name);

@@ -25,7 +25,7 @@
  *     contract       inputs: how many it has; unknown: inputs whose checks are not complete
  *     no-contract    text: why. Calls of this model are counted, not checked
  *     call-mismatch  call (how many calls there had been), entry, failed (--fail: the model did not run), repeat: the
- *                    N-th time that the same is wrong, last: it will not be told again, only counted; inputs: what was
+ *                    N-th time of the same mismatch, last: from now on it is only counted; inputs: what was
  *                    given (specs as in tensor.h), findings: what is wrong, each {what, input, name, path, dim,
  *                    expected, given, fix, aoti, advice} (check.h)
  *     calls-summary  calls, mismatched, unchecked, failed, past (Runs that were entered unseen, not in calls): written by the tool, at
@@ -39,9 +39,9 @@
  *                    launched kernels itself: function, and grid to shared of the last. Of the replay of a CUDA graph: graph, replay (how
  *                    many with this one), captured and kernels as below, and neither run nor params
  *     device-finding what: host-pointer, other-device or walks-outside (of its storage); run, call, seq, contract_call, kernel, stream,
- *                    device, param, and the tensor as above. Told before the launch, once for each parameter of a kernel
+ *                    device, param, and the tensor as above. Written before the launch, once for each parameter of a kernel
  *     graph          graph: a number, from 1, of this process; captured: how many calls are in it; kernels: the names of the first of
- *                    them, in order. Told when its capture ends, and again when there is more in it
+ *                    them, in order. Written when its capture ends, and again when there is more in it
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
@@ -89,7 +89,7 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_MAX_LINE (256u << 10)    /* bytes of one event; longer ones lose their findings */
 #define LIVE_MAX_CONTRACT (64u << 20) /* bytes of an answer */
 #define LIVE_ASK_MS 5000              /* how long a process waits for a contract */
-#define LIVE_FULL_REPEATS 3           /* the same mismatch is told so often, then only counted */
+#define LIVE_FULL_REPEATS 3           /* the same mismatch is reported this many times, then only counted */
 #define LIVE_MODELS 1023              /* in one run of a command, over all its processes */
 #define LIVE_NO_MODEL UINT32_MAX
 

@@ -2,7 +2,7 @@
  * timed by it.
  *
  *     if (calls_ticking())
- *         begun = calls_ticks();       // how long a tick is, is measured when the log is read (calls.c)
+ *         start = calls_ticks();       // how long a tick is, is measured when the log is read (calls.c)
  */
 #ifndef PT2_CALLS_TICKS_H
 #define PT2_CALLS_TICKS_H

@@ -51,8 +51,8 @@ static void give_up(struct reference *ref, uint32_t i, const char *why)
 	ref->n_unknown++;
 }
 
-/* Computes what can be computed; told: record .unknown (the first time). */
-static void evaluate(struct reference *ref, struct interp *run, struct aten_value *v, bool *known, bool told)
+/* Computes what can be computed. record: add to .unknown what cannot (the first time). */
+static void evaluate(struct reference *ref, struct interp *run, struct aten_value *v, bool *known, bool record)
 {
 	for (uint32_t i = 0; i < ref->n; i++) {
 		const struct gnode *n = node_of(ref, i);
@@ -66,11 +66,11 @@ static void evaluate(struct reference *ref, struct interp *run, struct aten_valu
 			continue;
 		if (draws(ref, i)) {
 			known[i] = false;
-			if (told)
+			if (record)
 				give_up(ref, i, "it draws random numbers");
 		} else if (interp_eval(run, ref->first + i, v, &err) < 0) {
 			known[i] = false;
-			if (told)
+			if (record)
 				give_up(ref, i, err.text);
 		}
 	}

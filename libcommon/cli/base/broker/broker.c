@@ -1,4 +1,4 @@
-/* The tool's side: questions, and what the other rooms ask for by elsewhere.h. */
+/* The tool's side: the questions, as the functions of elsewhere.h that other rooms call. */
 #include "base/broker/broker.h"
 #include "base/broker/broker_part.h"
 #include "base/process/child_part.h"
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 static int questions = -1, signals = -1;
-static pid_t owner; /* a fork of the tool asks nothing */
+static pid_t owner; /* a fork of the tool asks nothing: the sockets are the tool's */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct question {
@@ -66,7 +66,7 @@ static ssize_t receive_answer(struct broker_answer *a, int *fd)
 	return n;
 }
 
-/* What may be asked in vain when the broker has ended: it removes what is left of the tool before it does. */
+/* Questions that may fail after the broker has ended: before that it removes what is left of the tool. */
 static bool is_clean_up(uint32_t what)
 {
 	return what == BROKER_ASK_SIGNAL || what == BROKER_ASK_REMOVE || what == BROKER_ASK_UNTEMP || what == BROKER_ASK_ABORT ||
@@ -78,8 +78,8 @@ static bool brings_file(uint32_t what)
 	return what == BROKER_ASK_FILE || what == BROKER_ASK_UNNAMED || what == BROKER_ASK_OUTPUT || what == BROKER_ASK_OUTDIR;
 }
 
-/* Asks, and releases the question's text. -1 and errno, with what err would say in a->text; else the descriptor that came, or 0. Without
- * its broker the tool ends: it would go on with less than it says. */
+/* Asks, and releases the question's text. -1 and errno, with the message for err in a->text; else the descriptor received, or 0. If the
+ * broker is gone, the tool ends: it could no longer do what it reports. */
 static int ask(struct question *q, struct broker_answer *a)
 {
 	int fd = 0;
@@ -92,13 +92,13 @@ static int ask(struct question *q, struct broker_answer *a)
 			a->error = EPIPE;
 		pthread_mutex_unlock(&lock);
 		lost = a->error == EPIPE && !is_clean_up(q->ask.what);
-		if (!a->error && !fd && brings_file(q->ask.what)) /* there was no room for it here */
+		if (!a->error && !fd && brings_file(q->ask.what)) /* this process has no free descriptor */
 			a->error = EMFILE;
 	}
 	a->text[sizeof(a->text) - 1] = 0;
 	buf_release(&q->text);
 	if (lost)
-		die(EXIT_ENVIRON, "cannot ask the process that makes files for this one");
+		die(EXIT_ENVIRON, "lost this tool's own helper process, which makes its files");
 	errno = a->error;
 	return a->error ? -1 : fd;
 }
@@ -106,7 +106,7 @@ static int ask(struct question *q, struct broker_answer *a)
 static int failed(const struct broker_answer *a, struct err *err)
 {
 	if (a->error == EPIPE || !a->text[0])
-		return errno = a->error, err_errno(err, EXIT_ENVIRON, "cannot ask the process that makes files for this one");
+		return errno = a->error, err_errno(err, EXIT_ENVIRON, "cannot reach this tool's own helper process, which makes its files");
 	return err_set(err, (enum exit_status)a->status, "%s", a->text);
 }
 
@@ -224,7 +224,7 @@ static int ask_unnamed(struct err *err)
 	return fd < 0 ? failed(&a, err) : fd;
 }
 
-/* Who looks whether anything is left when the tool has ended finds that nothing is. */
+/* Removed before the tool ends, not shortly after: a caller that checks right then finds nothing left. */
 static void ask_end(void)
 {
 	struct question q = {.ask.what = BROKER_ASK_END};
@@ -288,7 +288,7 @@ void broker_start(void)
 		give_up(pair);
 		return;
 	}
-	/* What asks the tool to end, or stops it, is no business of the broker's: it ends after the tool. */
+	/* Signals that end or stop the tool must not reach the broker: it ends after the tool. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	const pid_t tool = getpid(), pid = fork();
@@ -333,7 +333,7 @@ void broker_seal(unsigned flags)
 		die_err(&err);
 	}
 	asked.sealed = seal_process(flags, &err) == 0;
-	/* A kernel without filters is one thing, a filter that could not be made another. */
+	/* Only a kernel without filters is excused: a filter that failed for lack of memory is an error. */
 	if (!asked.sealed && errno == ENOMEM)
 		die_err(&err);
 }

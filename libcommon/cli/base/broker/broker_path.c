@@ -1,5 +1,5 @@
-/* Where files are made and removed for a sealed tool: below folders that the broker has made itself. Each part of a path is opened from
- * the one before, and no link is followed, so that nothing that lies there leads out. */
+/* Where files are made and removed for a sealed tool: below folders that the broker made itself. Each component of a path is opened
+ * relative to the previous one, and no link is followed, so nothing in these folders can lead out of them. */
 #include "base/broker/broker.h"
 #include "base/broker/broker_part.h"
 
@@ -23,7 +23,7 @@ void broker_path_drop(const char *folder)
 		}
 }
 
-/* What of path lies below one of the folders: "" for itself; NULL. */
+/* The rest of path below one of the folders: "" for the folder itself; NULL: it is in none of them. */
 static const char *below(const char *path, const char **folder)
 {
 	for (size_t i = 0; i < n_folders; i++) {
@@ -36,7 +36,7 @@ static const char *below(const char *path, const char **folder)
 	return NULL;
 }
 
-/* No empty name, none that is "." or "..". */
+/* True: no name is empty, "." or "..". */
 static bool stays(const char *rest)
 {
 	for (;;) {

@@ -17,8 +17,8 @@
 /* ---- what it keeps ---- */
 
 struct kept_output {
-	struct output *o; /* NULL: it has come to its end */
-	char *folder;     /* of a folder of outputs, its temporary name */
+	struct output *o; /* NULL: finished or dropped */
+	char *folder;     /* its temporary name, if it is a folder of outputs */
 };
 static struct kept_output *outputs;
 static size_t n_outputs, cap_outputs;
@@ -29,7 +29,7 @@ struct kept_temp {
 static struct kept_temp *kept_temps;
 static size_t n_temps, cap_temps;
 
-/* Of a tool that has ended. */
+/* What a tool that has ended left behind. */
 static void remove_rest(void)
 {
 	output_abort_all();
@@ -39,7 +39,7 @@ static void remove_rest(void)
 
 /* ---- signals ---- */
 
-/* The parent of a process, and its group; 0: there is none. Read while a descriptor keeps its number from being given away. */
+/* The parent of a process, and its group; 0: no such process. */
 static pid_t parent_of(pid_t pid, pid_t *group)
 {
 	char path[64], text[1024];
@@ -62,7 +62,7 @@ static int send_signal(const struct broker_question *q)
 	pid_t group = 0;
 	if (pid <= 1 || sig <= 0 || sig >= NSIG || parent_of(pid, &group) != q->tool)
 		return errno = EPERM, -1;
-	/* A child that has not come to be a leader yet is all of its group. */
+	/* A child that does not lead a group yet is signalled alone. */
 	return kill(q->ask.flags && group == pid ? -pid : pid, sig);
 }
 
@@ -125,7 +125,7 @@ static int serve_folder(const struct broker_question *q)
 	return r;
 }
 
-/* A file, or a folder with all that is in it. */
+/* A file, or a folder with everything in it. */
 static int remove_one(const struct broker_question *q)
 {
 	const char *name;
@@ -215,7 +215,7 @@ static int end_output(const struct broker_question *q, struct err *err)
 
 /* ---- questions ---- */
 
-/* -1: it failed, by errno or err; else 0, or a descriptor that the answer brings (*brings), and that is closed after it where it is new. */
+/* -1: it failed, with errno or err set; else 0, or a descriptor to send with the answer (*brings), to be closed afterwards if *close_it. */
 static int answer(struct broker_question *q, struct broker_answer *a, bool *brings, bool *close_it, struct err *err)
 {
 	if (!q->n_words)
@@ -250,7 +250,7 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 	return errno = EINVAL, -1;
 }
 
-/* False: who asked would wait in vain; it sees the end of this process instead. */
+/* False: the tool would wait forever for this answer; the broker must end, which the tool notices. */
 static bool send_answer(int to, const struct broker_answer *a, int fd)
 {
 	union {
@@ -288,7 +288,7 @@ static void take_descriptors(struct broker_question *q, struct msghdr *m)
 	}
 }
 
-/* False: the tool has ended, or says what it could not. */
+/* False: the tool has ended, or sent what it could never send. */
 static bool receive(int from, struct broker_question *q)
 {
 	union {
@@ -340,12 +340,12 @@ _Noreturn void broker_serve(int questions, int signals, pid_t tool)
 {
 	static struct broker_question q;
 	struct err err;
-	/* Nothing of the tool's but these two: who waits for the end of its output does not wait for us. */
+	/* Only these two descriptors of the tool are kept: a reader that waits for the end of its output must not wait for the broker. */
 	int null = open("/dev/null", O_RDWR);
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
 	if (confine_close_others((const int[]){questions, signals}, 2, &err) < 0)
-		_exit(EXIT_ENVIRON); /* with the tool's end of the sockets it would not see the tool's end */
+		_exit(EXIT_ENVIRON); /* holding the tool's end of the sockets, the broker would not notice when the tool ends */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	q.tool = tool;
 	q.text = xmalloc(BROKER_MAX_TEXT + 1);

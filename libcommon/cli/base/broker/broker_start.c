@@ -1,6 +1,6 @@
-/* Which command lines a sealed tool may have started: those of pt2-runner that watch/run.c writes, and nothing else. Files lie in
- * folders that the broker has made; libraries are our own runtime and what the user named. The process confines itself by these words
- * (libshim/run/confine.c), so none may be there that confines it less. */
+/* Which command lines the broker starts for a sealed tool: those of pt2-runner that watch/run.c writes, and no others. Files must be in
+ * folders that the broker has made; libraries are our own runtime and those that the user named. These words tell the process how to
+ * confine itself (libshim/run/confine.c), so none may loosen that. */
 #include "base/tool/parts.h"
 #include "base/tool/tempfolder.h"
 #include "base/broker/broker.h"
@@ -97,7 +97,7 @@ const char *broker_probe(struct err *err)
 		return NULL;
 	if (!strpbrk(own, ": \t\n"))
 		return memcpy(path, own, strlen(own) + 1);
-	/* LD_PRELOAD has no way to quote these: a link, in a folder that the tool cannot have anything put into. */
+	/* LD_PRELOAD cannot quote these: a link, in a folder that the tool cannot write to through the broker. */
 	const char *folder = temp_folder(TEMP_LIVE, err);
 	char *link = folder ? xasprintf("%s/libpt2probe.so", folder) : NULL;
 	if (link && (symlink(own, link) < 0 || strpbrk(link, ": \t\n")))
@@ -109,7 +109,7 @@ const char *broker_probe(struct err *err)
 	return *path ? path : NULL;
 }
 
-/* Our library, in front of or behind what is preloaded anyway (watch/live.c). */
+/* Our library, before or after what is preloaded anyway (watch/live.c). */
 static bool preload_fits(const char *value)
 {
 	const char *old = getenv("LD_PRELOAD");

@@ -1,9 +1,9 @@
-/* The filter of a sealed tool, and the second wall. What is not here fails with EPERM.
+/* The filter of a sealed tool, and the second wall. System calls that are not listed here fail with EPERM.
  *
- * It says what is permitted: reading files, memory, threads, waiting, its own descriptors, forks (of the prober,
- * model/binprobe/binprobe.h, which confines itself further). Not: opening for writing, names of files, programs, sockets, signals to
- * others, other processes' memory, namespaces, terminals' input. A descriptor that is open may be written to: standard output, outputs,
- * what the broker gave. */
+ * Permitted: reading files, memory, threads, waiting, the tool's own descriptors, forks (for the prober, model/binprobe/binprobe.h,
+ * which confines itself further). Refused: opening for writing, making, renaming or removing files, starting programs, new sockets,
+ * signals to others, other processes' memory, namespaces, typing into terminals. An open descriptor can be written to: standard output,
+ * outputs, what the broker sent. */
 #include "base/process/confine.h"
 #include "base/process/linux.h"
 #include "base/broker/broker.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static const int allowed[] = {
-    /* descriptors that are open */
+    /* open descriptors */
     SCMP_SYS(write),
     SCMP_SYS(writev),
     SCMP_SYS(pwrite64),
@@ -39,7 +39,7 @@ static const int allowed[] = {
     SYS_close_range,
     SCMP_SYS(memfd_create),
     SCMP_SYS(eventfd2),
-    /* files, by name, to be read */
+    /* reading files by name */
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
     SCMP_SYS(faccessat2),
@@ -62,14 +62,14 @@ static const int allowed[] = {
     SCMP_SYS(inotify_rm_watch),
     SCMP_SYS(nanosleep),
     SCMP_SYS(clock_nanosleep),
-    /* talking: with the broker, with processes that are watched (a socket that listens already) */
+    /* talking to the broker, and to watched processes (by a socket that listens already) */
     SCMP_SYS(accept4),
     SCMP_SYS(sendmsg),
     SCMP_SYS(recvmsg),
     SCMP_SYS(recvfrom),
     SCMP_SYS(getsockopt),
     SCMP_SYS(shutdown),
-    /* processes and threads of its own */
+    /* its own processes and threads */
     SCMP_SYS(set_tid_address),
     SCMP_SYS(rseq),
     SCMP_SYS(wait4),
@@ -110,7 +110,7 @@ static const int allowed[] = {
     SCMP_SYS(set_mempolicy),
     SCMP_SYS(membarrier),
     SCMP_SYS(pkey_alloc),
-    /* what confines a fork further */
+    /* confining a fork further */
     SCMP_SYS(seccomp),
     SCMP_SYS(prctl),
     SCMP_SYS(capget),
@@ -120,10 +120,10 @@ static const int allowed[] = {
     SYS_landlock_restrict_self,
 };
 
-/* LeakSanitizer looks at a process by tracing it. */
+/* LeakSanitizer traces the process that it inspects. */
 static const int for_asan[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(tgkill), SCMP_SYS(socketpair), SCMP_SYS(getdents)};
 
-/* Of fcntl() not F_SETOWN and F_SETSIG, by which others get signals; of ioctl() no terminal's input (TIOCSTI). */
+/* fcntl() without F_SETOWN and F_SETSIG, which send signals to others; ioctl() without typing into a terminal (TIOCSTI). */
 static const int fcntls[] = {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK, F_SETLK, F_SETLKW};
 static const unsigned long ioctls[] = {TIOCGWINSZ, TIOCGPGRP, 0x5401 /* TCGETS */, FIONREAD, FIOCLEX, 0xc040ff0b /* PIDFD_GET_INFO */};
 
@@ -138,15 +138,15 @@ static void rules(struct confine_filter *f)
 	if (WITH_ASAN)
 		confine_allow(f, for_asan, ARRAY_LEN(for_asan));
 	confine_allow_if(f, SCMP_SYS(clone), CONFINE_BITS(0, spaces | CLONE_PARENT, 0));
-	if (!f->rc) /* its flags lie in memory; without it libc takes clone() */
+	if (!f->rc) /* its flags are in memory, which no filter sees; without it libc uses clone() */
 		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	confine_allow_if(f, SCMP_SYS(kill), CONFINE_EQUAL(1, 0)); /* is it there? */
+	confine_allow_if(f, SCMP_SYS(kill), CONFINE_EQUAL(1, 0)); /* does it exist? */
 	confine_allow_if(f, SCMP_SYS(kill), CONFINE_EQUAL(0, own));
 	if (!WITH_ASAN)
 		confine_allow_if(f, SCMP_SYS(tgkill), CONFINE_EQUAL(0, own));
 	confine_allow_if(f, SCMP_SYS(prlimit64), CONFINE_EQUAL(0, 0));
 	confine_allow_if(f, SCMP_SYS(sched_setaffinity), CONFINE_EQUAL(0, 0));
-	confine_allow_if(f, SCMP_SYS(sendto), CONFINE_EQUAL(4, 0)); /* to nobody but the other end */
+	confine_allow_if(f, SCMP_SYS(sendto), CONFINE_EQUAL(4, 0)); /* only to the other end */
 	for (size_t i = 0; i < ARRAY_LEN(fcntls); i++)
 		confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, fcntls[i]));
 	for (size_t i = 0; i < ARRAY_LEN(ioctls); i++)
@@ -162,8 +162,8 @@ int seal_process(unsigned flags, struct err *err)
 	rules(&f);
 	if (confine_load(&f, "the tool's filter of system calls", err) < 0)
 		return -1;
-	/* What follows fails, if it does, without leaving a hole: the filter stands. A library that a watched process has loaded is reached
-	 * by /proc/PID/cwd and /proc/PID/root, which Landlock would keep closed. */
+	/* If what follows fails, the filter still holds. A library that a watched process has loaded is reached through /proc/PID/cwd and
+	 * /proc/PID/root, which Landlock would close. */
 	confine_drop_powers(flags & BROKER_SEES_PROCESSES, err);
 	if (!(flags & BROKER_SEES_PROCESSES))
 		confine_paths();

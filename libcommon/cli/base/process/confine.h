@@ -61,7 +61,7 @@ bool confine_paths(void);
 /* which: "the first filter of system calls". Needs confine_no_new_privs() before. */
 int confine_load(struct confine_filter *f, const char *which, struct err *err);
 
-/* AddressSanitizer wants room and calls of its own: what confines with it is told less. */
+/* AddressSanitizer needs memory and system calls of its own: with it, the limits and filters are looser. */
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1
 #elif defined(__has_feature)

@@ -19,7 +19,7 @@ enum style {
 	STYLE_FIX,     /* what to do about it */
 	STYLE_LINE,    /* the user's own line: file, line, source text */
 	STYLE_STRONG,  /* a heading */
-	STYLE_FAINT,   /* what may be passed over */
+	STYLE_FAINT,   /* what a reader may skip */
 	STYLES
 };
 extern const char *const style_code[STYLES]; /* the n of "\033[nm", which "\033[m" ends */

@@ -35,7 +35,7 @@
  *  - With .command, everything after `--` is a command to run (in.command, NULL-terminated) and no operand.
  *  - A separate value may start with a dash, but is never `--`: "--log -- python x.py" lacks a value.
  *  - Given twice: the last one wins, except for OPT_LIST, OPT_PAIRS, OPT_COUNT and OPT_CALL.
- *  - Subcommands (.commands): the first operand is one only when it equals a name exactly and no `--` stood before;
+ *  - Subcommands (.commands): the first operand is one only when it equals a name exactly and no `--` precedes it;
  *    `./report` or `-- report` mean the file. After it, the subcommand's options are known besides the tool's own.
  *  - Every tool has -h/--help, --help-all, -V/--version, --color=WHEN (color.h) and, hidden, --help-options (one option a line:
  *    short, long, argument, help, between tabs), --help-synopsis and --completion=bash|zsh|fish.
@@ -243,7 +243,7 @@ void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub
 /* The text for bash, zsh or fish, and NULL; of another shell, the names of those. */
 const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b);
 /* Is the table itself in order: no name twice (subcommands included), none of the reserved ones, help everywhere, tabs
- * and newlines nowhere, arguments where the type wants them, rules of options that there are. Every tool's test calls it. */
+ * and newlines nowhere, arguments where the type requires them, rules only of existing options. Every tool's test calls it. */
 FOR_TESTS int opt_check(const struct opt_spec *spec, struct err *err);
 
 #endif

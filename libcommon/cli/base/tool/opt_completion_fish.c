@@ -34,8 +34,8 @@ static void add_value(const struct opt *o, struct buf *b)
 	}
 }
 
-/* __TOOL_sub prints the first operand (a subcommand, where it is one's name); __TOOL_behind what fish offers for the command that
- * stands behind "--". */
+/* __TOOL_sub prints the first operand (a subcommand, where it is one's name); __TOOL_behind what fish offers for the command after
+ * "--". */
 static void add_functions(const struct opt_spec *spec, const char *fn, struct buf *b)
 {
 	struct buf valued = {0};

@@ -39,7 +39,7 @@ static inline bool opt_is_reserved(const struct opt *o) { return o >= opt_reserv
 /* name: the option as the user wrote it. value: NULL when it has none. */
 int opt_apply(const struct opt *o, const char *name, const char *value, struct err *err);
 
-/* Patterns "-o|--output" of the options that take the next word; may a command stand behind "--", of the tool or of any subcommand. */
+/* Patterns "-o|--output" of the options that take the next word; may a command follow "--", of the tool or of any subcommand. */
 void opt_add_valued(const struct opt_spec *spec, struct buf *b);
 bool opt_any_command(const struct opt_spec *spec);
 void opt_completion_zsh(const struct opt_spec *spec, struct buf *b);
@@ -48,7 +48,7 @@ void opt_completion_fish(const struct opt_spec *spec, struct buf *b);
 /* The command line with the forgotten "--": argv[at] is the first operand, and the first word of the command that was meant. sub: the
  * subcommand in force. -1: err says what to type. 0: it may well be an operand. */
 int opt_forgotten_dashes(const struct opt_spec *spec, const struct opt_command *sub, int argc, char **argv, int at, struct err *err);
-/* -1: the operand is no file, and nearly the name of a subcommand. */
+/* -1: the operand is not a file, but close to the name of a subcommand. */
 int opt_misspelt_command(const struct opt_spec *spec, const char *word, struct err *err);
 
 void opt_given(struct operands *in, const struct opt *o);

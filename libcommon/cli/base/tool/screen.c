@@ -262,7 +262,7 @@ void put_text_line(struct screen *s, const char *before, struct slice text)
 
 enum { COLUMNS = 12, INDENT = 2, GAP = 2, NARROW = 10 };
 
-/* How much of a cell goes into one line of `room` columns: up to a space, else after a separator, else as much as fits. */
+/* How much of a cell goes into one line of `room` columns: up to a space, else after a separator, else all that fits. */
 static size_t fitting(struct slice t, size_t room)
 {
 	size_t end = 0, space = 0, soft = 0;

@@ -67,7 +67,7 @@ static void begin_filter(struct confine_filter *f, const struct ask_job *j)
 		f->rc =
 		    seccomp_rule_add(f->ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, CONFINE_EQUAL(0, getpid()), CONFINE_EQUAL(2, SIGABRT));
 	confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, j->answer_fd));
-	/* Standard output is /dev/null, and so is standard error unless the user wants to see it. */
+	/* Standard output is /dev/null, and so is standard error unless the user asked to see it. */
 	for (int fd = 1; fd <= 2; fd++) {
 		confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, fd));
 		confine_allow_if(f, SCMP_SYS(writev), CONFINE_EQUAL(0, fd));

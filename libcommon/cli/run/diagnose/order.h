@@ -1,7 +1,7 @@
 /* order.h - what findings cost, which decides their order (for users: docs/formats/EXPLAIN.md).
  *
  * A finding costs `seconds` of compile time, by the log's own times, and `call_us` on each call of the compiled function. No log says how
- * often a function is called: ORDER_CALLS calls are assumed, so that 10 us per call weigh as much as a second of compile time.
+ * often a function is called: ORDER_CALLS calls are assumed, so that 10 us per call weigh the same as a second of compile time.
  *
  * Known costs of a call: the guards of a graph, from guard_latency_us of compilation_metrics (torch/_dynamo/metrics_context.py, measured
  * when they are built); and leaving a graph, running a line and entering the next graph, BREAK_US. The latter is torch's cost, not the

@@ -1,16 +1,17 @@
-/* shared.h - memory that somebody else may write while we read it: a mapping shared with a process that runs a model.
+/* shared.h - memory that another process may write to while we read it: a mapping shared with a process that runs a model.
  *
  *     struct shared log = shared_of(map, size);
  *     struct record r;
- *     if (shared_copy(log, at, &r, sizeof(r)) && r.n <= MAX) ...   // judged and used: the copy
+ *     if (shared_copy(log, at, &r, sizeof(r)) && r.n <= MAX) ...   // check and use the copy
  *
- * There is no way to get at its bytes but to copy them, once, within its bounds. What was checked is then what is used: whoever writes
- * there can change the memory after the check, but not the copy. (A name that was looked through for '/' in shared memory and unlinked
- * from shared memory let a model that changed it in between delete any file of the user.) scripts/lint refuses whatever else reads
- * such a mapping.
+ * The only access to its bytes is to copy them, once, within bounds. What is used is then what was checked: a writer can change the
+ * memory after the check, but not the copy. (A tool once searched a name in shared memory for '/' and then unlinked it from shared
+ * memory: a model that changed it in between could have any of the user's files deleted.) scripts/lint rejects any other read of such
+ * a mapping.
  *
- * All bytes are read and written by relaxed atomics, so that ThreadSanitizer has nothing to say of a reader beside a writer. A copy may
- * be torn: a state that the writer sets before and after (watch/calls.h) tells, and else its reader has to make sense of any bytes.
+ * All bytes are read and written by relaxed atomics, so that ThreadSanitizer does not report a reader and a writer at work together. A
+ * copy may be torn: a state that the writer sets before and after (watch/calls.h) shows it; without one, the reader must cope with any
+ * bytes.
  */
 #ifndef PT2_SHARED_H
 #define PT2_SHARED_H
@@ -20,7 +21,7 @@
 #include <string.h>
 
 struct shared {
-	const unsigned char *private_; /* of the functions below */
+	const unsigned char *private_; /* only for the functions below */
 	size_t n;
 };
 
@@ -28,7 +29,7 @@ static inline struct shared shared_of(const void *p, size_t n) { return (struct 
 static inline bool shared_is_none(struct shared s) { return !s.private_; }
 static inline bool shared_holds(struct shared s, size_t at, size_t n) { return at <= s.n && n <= s.n - at; }
 
-/* False, and nothing is copied: it lies outside. */
+/* False: out of bounds, nothing is copied. */
 static inline bool shared_copy(struct shared s, size_t at, void *to, size_t n)
 {
 	unsigned char *out = to;
@@ -47,7 +48,7 @@ static inline bool shared_copy(struct shared s, size_t at, void *to, size_t n)
 	return true;
 }
 
-/* A text that ends with NUL, and its length; to has room for room bytes. -1: it ends neither there nor within the memory. */
+/* Copies a text that ends with NUL into to, which has room for `room` bytes; its length. -1: no NUL within either. */
 static inline ptrdiff_t shared_text(struct shared s, size_t at, char *to, size_t room)
 {
 	for (size_t i = 0; i < room && shared_holds(s, at, i + 1); i++)
@@ -56,7 +57,7 @@ static inline ptrdiff_t shared_text(struct shared s, size_t at, char *to, size_t
 	return -1;
 }
 
-/* Numbers at a multiple of their size; 0 outside. What their writer stored before them is seen by who has seen them. */
+/* Numbers at a multiple of their size; 0 if out of bounds. A reader that sees one also sees what its writer stored before it. */
 static inline uint64_t shared_u64(struct shared s, size_t at)
 {
 	return shared_holds(s, at, sizeof(uint64_t)) ? __atomic_load_n((const uint64_t *)(const void *)(s.private_ + at), __ATOMIC_ACQUIRE)
@@ -68,7 +69,7 @@ static inline uint32_t shared_u32(struct shared s, size_t at)
 						     : 0;
 }
 
-/* The writer's side: to and from lie at multiples of 8 bytes, or n is small. */
+/* The writer's side: `to` and `from` are at multiples of 8 bytes, or n is small. */
 static inline void shared_put(void *to, const void *from, size_t n)
 {
 	unsigned char *out = to;

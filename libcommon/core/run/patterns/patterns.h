@@ -34,7 +34,7 @@
  *             row somewhere. Of several match lines any will do; if several match at one place, the longest gives the values. A
  *             decimal point does not end a value ({size}. is "2.50 GiB"). A value at the end of a line leaves out a colon, a full
  *             stop, a remark "(see https://...)" and the end of an exception's repr.
- *   and, not  as match: must also stand, must not stand in the message's line or within PATTERN_NEAR lines of it. All of them.
+ *   and, not  as match: must also appear, must not appear in the message's line or within PATTERN_NEAR lines of it. All of them.
  *   over      ids of patterns that say less: not reported within PATTERN_OVER lines of this one.
  *   title, cause, check, fix, hint, see
  *             the explanation. Several fix and hint lines, best first, and several see lines. A {name} in title, cause, check, fix or hint
