@@ -5,6 +5,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 failcall=$BUILD/tests-lib/failcall so=$BUILD/tests-lib/inject.so
+grep -qa __asan_init "$BUILD/bin/tlparse" && skip_all "LeakSanitizer does not work in a traced process"
 [ -e "$failcall" ] || skip_all "failcall is not built (make tests; for x86-64)"
 "$failcall" -o counted true
 grep -q '^calls ' counted || skip_all "processes cannot be traced here"

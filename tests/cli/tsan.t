@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 cc=${CC:-cc}
 echo 'int main(void) { return 0; }' >empty.c
-"$cc" -fsanitize=thread empty.c -o empty 2>/dev/null && ./empty 2>/dev/null || skip_all "$cc has no ThreadSanitizer here"
+if ! "$cc" -fsanitize=thread empty.c -o empty 2>/dev/null || ! ./empty 2>/dev/null; then skip_all "$cc has no ThreadSanitizer here"; fi
 core=$ROOT/libcommon/core
 ticks=$core/watch/ticks_portable.c arch=portable
 [ "$(uname -m)" != x86_64 ] || { ticks=$core/watch/ticks_x86_64.c arch=x86_64; }

@@ -303,6 +303,14 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 	return 0;
 }
 
+static bool has_cuda(const char *torch)
+{
+	char *path = xasprintf("%.*s/libtorch_cuda.so", SL(path_folder(torch)));
+	const bool has = access(path, F_OK) == 0;
+	free(path);
+	return has;
+}
+
 void run_trust(const char *torch, const char *const *load, size_t n_load)
 {
 	static struct arena arena; /* for as long as the options */
@@ -310,7 +318,8 @@ void run_trust(const char *torch, const char *const *load, size_t n_load)
 	if (!torch || !(trusted_torch = run_find_torch(&arena, torch, &no_torch)))
 		return;
 	broker_trust(BROKER_PATH, trusted_torch);
-	broker_trust(BROKER_GPU, NULL);
+	if (has_cuda(trusted_torch))
+		broker_trust(BROKER_GPU, NULL);
 	for (size_t i = 0; i < n_load; i++)
 		if (realpath(load[i], path)) /* a missing one is reported when it is needed */
 			broker_trust(BROKER_PATH, path);
@@ -329,8 +338,11 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 	const char *runner = own_file(&j->arena, "PT2_RUNNER", "pt2-runner", err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
-	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || !(j->folder = temp_folder(TEMP_RUN, err)) ||
-	    unpack(j, pkg, m, &size, err) < 0)
+	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0)
+		return -1;
+	if (j->gpu && !has_cuda(torch)) /* the runner says so, too; a sealed tool may not even start one unconfined */
+		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so beside it", torch);
+	if (!(j->folder = temp_folder(TEMP_RUN, err)) || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run")), *weights;
 	if (put_weights(j, pkg, m, o, &weights, &size, err) < 0)

@@ -9,9 +9,9 @@
  * by the keeper: a fork of
  * pt2-runner that holds the folder (--save-dir) and nothing else, at the other end of the socket `keeper` (SOCK_SEQPACKET; -1: nothing
  * is saved). It reads requests (struct keeper_ask), and answers each with an int, an errno or 0, and KEEPER_MAKE with the new file's
- * descriptor (SCM_RIGHTS). The requester is not trusted: a name has the form of calls_file_name(), no link is followed, what is there already is neither
- * opened nor replaced, and only the last file that was made can be taken back. Bundles (bundle.h) are for commands, which are not
- * confined.
+ * descriptor (SCM_RIGHTS). The requester is not trusted: a name has the form of calls_file_name(), no link is followed, what is there
+ * already is neither opened nor replaced, and only the last file that was made can be taken back. Bundles (bundle.h) are for commands,
+ * which are not confined.
  */
 #ifndef PT2_LIVE_KEEPER_H
 #define PT2_LIVE_KEEPER_H

@@ -442,8 +442,7 @@ static void test_no_torch(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = missing_path("torch")}, EXIT_ENVIRON,
-		  "no libtorch_cpu.so in '/tmp/");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = missing_path("torch")}, EXIT_ENVIRON, "no libtorch_cpu.so in '/tmp/");
 	setenv("PT2_RUNNER", missing_path("pt2-runner"), 1);
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "/pt2-runner', a part of pt2utils");
 	unsetenv("PT2_RUNNER");
