@@ -39,7 +39,7 @@ int err_errno(struct err *e, enum exit_status status, const char *fmt, ...)
 
 void (*out_of_memory)(void);
 
-_Noreturn void end_without_memory(void)
+void end_without_memory(void)
 {
 	static atomic_int first; /* the thread that cleans up */
 	int none = 0;

@@ -11,7 +11,7 @@
 extern void (*out_of_memory)(void); /* NULL: nothing */
 
 /* The end, for who has allocated in another way. */
-_Noreturn void end_without_memory(void);
+__attribute__((noreturn)) void end_without_memory(void); /* (part of its type, which _Noreturn is not: for libdw) */
 /* Around calls of a library that only says that it has nothing (libdw), where memory may be what it had not:
  *     errno = 0; ...; end_if_without_memory(); */
 void end_if_without_memory(void);
