@@ -127,7 +127,7 @@ static int of_parent(const char *name, int flags)
 	X(priority, setpriority(PRIO_PROCESS, (id_t)getppid(), 19) == 0) X(pin, sched_setaffinity(getppid(), sizeof(cpu_set_t), &(cpu_set_t){0}) == 0) \
 	X(unshare, unshare(CLONE_NEWUSER) == 0) X(namespace, syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) > 0) X(sibling, syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) > 0) \
 	X(mount, mount("none", "/mnt", "tmpfs", 0, NULL) == 0) X(chroot, chroot("/") == 0) X(chdir, chdir("/") == 0) X(setuid, setuid(65534) == 0) \
-	X(io_uring, syscall(425, 8, calloc(1, 256)) >= 0) X(userfaultfd, syscall(SYS_userfaultfd, 0) >= 0) X(bpf, syscall(SYS_bpf, 0, NULL, 0) >= 0) \
+	X(io_uring, syscall(425, 8, (char[256]){0}) >= 0) X(userfaultfd, syscall(SYS_userfaultfd, 0) >= 0) X(bpf, syscall(SYS_bpf, 0, NULL, 0) >= 0) \
 	X(keys, syscall(SYS_add_key, "user", "x", "y", 1, -3) >= 0) X(shm, syscall(SYS_shmget, 0x1234, 4096, 01600) >= 0) X(session, setsid() >= 0)
 /* clang-format on */
 
