@@ -218,6 +218,8 @@ static void test_multi(void **state)
 static void test_v26(void **state)
 {
 	(void)state;
+	if (getenv("PT2_TEST_TORCH")) /* a package of 2.6 aborts in the libtorch of 2.13 */
+		skip();
 	run_one("v26/mlp", NULL, "v26/mlp");
 }
 
