@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "base/process/confine.h"
+#include "base/process/passfd.h"
 #include "watch/calls.h"
 #include "watch/keeper.h"
 
@@ -31,22 +32,8 @@ static int serve(int top, const struct keeper_ask *q, struct keeper_ask *made)
 /* False: who asked would wait in vain; it sees the end of this process instead. */
 static bool answer(int to, int why, int fd)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
 	struct iovec part = {&why, sizeof(why)};
-	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
-	if (fd >= 0) {
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
-	}
-	ssize_t n;
-	while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return n >= 0;
+	return pass_fds(to, &part, 1, &fd, fd >= 0) >= 0;
 }
 
 static _Noreturn void keep_folder(int top, int from)

@@ -4,6 +4,7 @@
 #include "base/process/child_part.h"
 #include "base/io/tempfile.h"
 #include "base/process/elsewhere.h"
+#include "base/process/passfd.h"
 #include "base/tool/diag.h"
 
 #include <fcntl.h>
@@ -30,23 +31,8 @@ static void add_text(struct question *q, const char *text)
 
 static ssize_t send_question(int to, const struct question *q)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(BROKER_MAX_FDS * sizeof(int))];
-	} control = {0};
 	struct iovec part[2] = {{(void *)(uintptr_t)&q->ask, sizeof(q->ask)}, {q->text.p, q->text.len}};
-	struct msghdr m = {.msg_iov = part, .msg_iovlen = q->text.len ? 2 : 1};
-	ssize_t n;
-	if (q->n_fds) {
-		m.msg_control = &control;
-		m.msg_controllen = CMSG_SPACE(q->n_fds * sizeof(int));
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(q->n_fds * sizeof(int))};
-		memcpy(CMSG_DATA(c), q->fd, q->n_fds * sizeof(int));
-	}
-	while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return n;
+	return pass_fds(to, part, q->text.len ? 2 : 1, q->fd, q->n_fds);
 }
 
 static ssize_t receive_answer(struct broker_answer *a, int *fd)

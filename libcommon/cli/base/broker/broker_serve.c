@@ -3,6 +3,7 @@
 #include "base/broker/broker_part.h"
 #include "base/process/child_part.h"
 #include "base/process/confine.h"
+#include "base/process/passfd.h"
 #include "base/io/tempfile.h"
 #include "base/tool/output.h"
 #include "base/tool/tempfolder.h"
@@ -23,10 +24,7 @@ struct kept_output {
 static struct kept_output *outputs;
 static size_t n_outputs, cap_outputs;
 
-struct kept_temp {
-	char *path;
-};
-static struct kept_temp *kept_temps;
+static char **kept_temps; /* NULL: removed */
 static size_t n_temps, cap_temps;
 
 /* What a tool that has ended left behind. */
@@ -149,17 +147,17 @@ static int make_temp(const struct broker_question *q, struct broker_answer *a, s
 		return q->ask.n < TEMP_KINDS ? -1 : err_set(err, EXIT_ENVIRON, "no such private folder");
 	broker_path_add(path);
 	snprintf(a->text, sizeof(a->text), "%s", path);
-	PUSH_TO(kept_temps, n_temps, cap_temps) = (struct kept_temp){path};
+	PUSH_TO(kept_temps, n_temps, cap_temps) = path;
 	return 0;
 }
 
 static int remove_temp(const struct broker_question *q)
 {
 	for (size_t i = 0; i < n_temps; i++)
-		if (kept_temps[i].path && !strcmp(kept_temps[i].path, q->word[0])) {
-			broker_path_drop(kept_temps[i].path);
-			temp_folder_remove(kept_temps[i].path);
-			kept_temps[i].path = NULL;
+		if (kept_temps[i] && !strcmp(kept_temps[i], q->word[0])) {
+			broker_path_drop(kept_temps[i]);
+			temp_folder_remove(kept_temps[i]);
+			kept_temps[i] = NULL;
 			return 0;
 		}
 	return errno = EACCES, -1;
@@ -253,22 +251,8 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 /* False: the tool would wait forever for this answer; the broker must end, which the tool notices. */
 static bool send_answer(int to, const struct broker_answer *a, int fd)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
 	struct iovec part = {(void *)(uintptr_t)a, offsetof(struct broker_answer, text) + strlen(a->text) + 1};
-	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
-	if (fd >= 0) {
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
-	}
-	ssize_t n;
-	while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return n >= 0;
+	return pass_fds(to, &part, 1, &fd, fd >= 0) >= 0;
 }
 
 static void take_descriptors(struct broker_question *q, struct msghdr *m)
