@@ -2,6 +2,7 @@
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/broker/broker.h"
+#include "model/doctor/doctor.h"
 #include "checkinputs.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
@@ -149,6 +150,8 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
+	broker_offer(doctor_driver_text);
+	doctor_driver_elsewhere = broker_call;
 	broker_start();
 	if (!in.command)
 		broker_seal(0);
