@@ -9,7 +9,7 @@ enum {
 	CU_MINOR = 76,
 	CU_NO_DEVICE = 100,
 	DRIVER_SILENT = -1, /* not one of cuInit()'s errors: nothing came back */
-	CLIP = 200 /* maximum bytes of input text in a message */
+	CLIP = 200          /* maximum bytes of input text in a message */
 };
 
 #define NO_ANSWER "1 -1 0" /* DRIVER_SILENT */
