@@ -22,6 +22,8 @@
 extern int cudaMalloc(void **, size_t), cudaFree(void *), cudaGetDevice(int *), cudaSetDevice(int), cudaStreamIsCapturing(void *, int *);
 extern int cudaThreadExchangeStreamCaptureMode(int *), cudaMemcpyAsync(void *, const void *, size_t, int, void *), cudaGetLastError(void);
 extern int cudaMemcpy(void *, const void *, size_t, int);
+extern int cudaStreamBeginCapture(void *, int), cudaStreamEndCapture(void *, void **), cudaGraphLaunch(void *, void *);
+extern int cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphDestroy(void *);
 extern const char *cudaGetErrorString(int);
 struct tensor;
 extern int32_t aoti_torch_get_data_ptr(struct tensor *, void **), aoti_torch_get_dim(struct tensor *, int64_t *);
@@ -105,6 +107,19 @@ int32_t aoti_torch_cuda_guard_set_index(struct guard *g, int32_t device)
 	int rc = cudaSetDevice(device);
 	return rc ? cuda_failed(rc) : 0;
 }
+
+/* torch.cuda.CUDAGraph (aten/src/ATen/cuda/CUDAGraph.cpp): this library's own calls. mode 0: "global", the default of torch.cuda.graph. */
+int32_t faketorch_cuda_capture_begin(void *stream) { return cudaStreamBeginCapture(stream, 0); }
+
+int32_t faketorch_cuda_capture_end(void *stream, void **exec)
+{
+	void *graph = NULL;
+	int rc = cudaStreamEndCapture(stream, &graph);
+	rc = rc ? rc : cudaGraphInstantiate(exec, graph, 0);
+	return rc ? rc : cudaGraphDestroy(graph);
+}
+
+int32_t faketorch_cuda_replay(void *exec, void *stream) { return cudaGraphLaunch(exec, stream); }
 
 /* ---- memory ---- */
 
