@@ -236,7 +236,7 @@ static bool wrong_tensor(const struct fault_report *r)
 {
 	bool wrong = r->n > r->n_faults;
 	for (uint32_t i = 0; r->n_faults && i < r->v[0].e->n_suspects; i++)
-		wrong |= r->v[0].e->suspect[i].why < IMA_TOO_MANY;
+		wrong |= ima_certain(&r->v[0].e->suspect[i]) && r->v[0].e->suspect[i].why < IMA_TOO_MANY;
 	return wrong;
 }
 

@@ -44,6 +44,7 @@ struct range {
 	uint64_t at, bytes, room;
 	char *data; /* NULL: freed */
 	uint64_t id;
+	uint64_t reserved, part; /* addresses that memory is mapped to, in parts of one size: .room is what is mapped so far; else 0 */
 };
 
 struct device;
