@@ -69,7 +69,8 @@ def scans(c):
         c.ok(f"{name}: its kernel", kernel and re.match("cpp_" if c.cpu else "triton_", kernel), f"graph {i}: expected triton_*, seen {produced}")
     want = c.program("jit.py", "scans:good")
     got = c.tool("aoti-nanassert", "--log=good.txt", "--", *c.py("jit.py", "scans:good"))
-    c.equal("nothing where there is none, in memory full of NaN", (got.status, got.out, c.read("good.txt")), (0, want.out, ""))
+    c.equal("scans of good numbers: the same result", (got.status, got.out), (0, want.out))
+    c.like("... nothing, in memory full of NaN", c.read("good.txt"), "nothing found")
 
 
 NAMES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn"}
@@ -108,7 +109,8 @@ def milliseconds(text):
 def resnet(c):
     want = c.program("resnet.py")
     got = c.tool("aoti-nanassert", "--log=good.txt", "--", *c.py("resnet.py"))
-    c.equal("no NaN: status and report", (got.status, c.read("good.txt")), (0, ""))
+    c.equal("no NaN: status", got.status, 0)
+    c.like("no NaN: report", c.read("good.txt"), "nothing found")
     alone, watched = milliseconds(want.out), milliseconds(got.out)
     c.ok("both were timed", alone and watched, f"{want}, {got}")
     if alone and watched:

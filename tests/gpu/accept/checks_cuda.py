@@ -47,7 +47,8 @@ def side_stream(c):
     nan = [f"{v['buffer']}: {v['nan']} NaN" for call in calls_of(c, "dump") if call.get("run") == 1 for v in call.get("values", []) if v.get("nan")]
     c.equal("no value was read before it was there", nan, [])
     got = c.tool("aoti-nanassert", "--log=found.txt", "--", *c.py("streams.py", "side"))
-    c.equal("nanassert: nothing, and the same result", (got.status, got.out, c.read("found.txt")), (0, want.out, ""))
+    c.equal("nanassert: the same result", (got.status, got.out), (0, want.out))
+    c.like("nanassert: nothing", c.read("found.txt"), "9 calls of .*nothing found")
 
 
 @check(9, "torch.cuda.graph around a compiled function: capture survives, same result, no alarm", limit=120)
@@ -65,8 +66,8 @@ def captured(c):
 def reduce_overhead(c):
     want = c.program("jit.py", "graphs")
     got = c.tool("aoti-nanassert", "--log=found.txt", "--", *c.py("jit.py", "graphs"))
-    c.equal("no NaN, the same result", (got.status, got.out, c.read("found.txt")), (0, want.out, ""))
-    c.like("every call was looked at", got.err, r"\b1[0-9] calls of kernels")
+    c.equal("the same result", (got.status, got.out), (0, want.out))
+    c.like("every call was looked at, no NaN", c.read("found.txt"), r"\b1[0-9] calls of kernels.*nothing found")
 
 
 @check(11, "reduce-overhead under --profile: graphs stay, replays counted and named", limit=90)
