@@ -17,6 +17,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-more", &opt.no_more, "test only the given inputs", .more = "Not with other sizes and values, too."),
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for generated inputs (default: 0)"),
     OPT_FLAG(0, "partial", &opt.partial, "exit 0 even if some kernels could not be verified"),
+    OPT_FLAG(0, "strict", &opt.strict, "exit 1 also if a kernel is less exact than eager"),
     OPT_HEADING("How to run"),
     OPT_STRING('m', "model", "NAME", &opt.model, "choose the model of a package, or the graph of a dump"),
     OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights of both from FILE",
@@ -32,7 +33,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "html", "FILE", &opt.html, "write one page: the graph, the kernels, their errors"),
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
-    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if a kernel is wrong"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if something is wrong"),
     OPT_END,
 };
 

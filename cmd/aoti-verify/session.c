@@ -72,7 +72,7 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 static bool verifier_found(const struct verifier *v)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
-		if (trial_counts(v->trial[i]) && v->trial[i]->h.verify.n_findings)
+		if (trial_counts(v->trial[i]) && trial_found(v->trial[i]))
 			return true;
 	return false;
 }
@@ -181,15 +181,33 @@ struct tally tally(const struct trial *t)
 		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
 		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
 	}
+	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
+		*(t->h.verify.finding[i].less_exact ? &n.less_exact : &n.findings) += 1;
+	n.outputs = t->h.verify.n_outputs;
+	n.outputs_differ = t->h.verify.n_differ;
+	n.outputs_open = t->h.verify.n_unknown;
 	return n;
+}
+
+struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32])
+{
+	const struct observed *o = &t->h.observed;
+	if (x->read == NONE)
+		return x->write != NONE && o->write[x->write].v->path.n ? o->write[x->write].v->path
+									: graph_name(t->h.ref.g, t->h.ref.first + x->input);
+	snprintf(room, 32, "out%u", o->read[x->read].v->arg);
+	return slice_str(room);
 }
 
 enum exit_status verifier_status(const struct verifier *v)
 {
-	bool open = false;
-	for (uint32_t i = 0; i < v->n_trials; i++)
-		open |= trial_counts(v->trial[i]) && tally(v->trial[i]).open > 0;
-	if (verifier_found(v) || v->pair.n_differing)
+	bool open = false, less_exact = false;
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct tally n = tally(v->trial[i]);
+		open |= trial_counts(v->trial[i]) && (n.open || n.outputs_open);
+		less_exact |= trial_counts(v->trial[i]) && n.less_exact;
+	}
+	if (verifier_found(v) || v->pair.n_differing || (v->o->strict && less_exact))
 		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
 	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
 }
