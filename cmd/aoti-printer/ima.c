@@ -242,7 +242,7 @@ static bool wrong_tensor(const struct fault_report *r)
 
 static const char *with_torch(struct fault *h, const char *words)
 {
-	const char *torch = h->s.o->torch;
+	const char *torch = h->s.o->how.torch;
 	struct buf b = {0};
 	buf_adds(&b, words);
 	if (torch && *torch)

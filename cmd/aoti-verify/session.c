@@ -8,18 +8,9 @@
 
 static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
 {
-	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->pair.program) ? 2 : 1;
-	struct watch_options wo = {.model = v->pair.package,
-				   .name = v->o->model,
-				   .operand = operand,
-				   .n_operand = n,
-				   .torch = v->o->torch,
-				   .load = v->o->load.v,
-				   .n_load = v->o->load.n,
-				   .weights = v->o->weights,
-				   .runs = (unsigned)runs,
-				   .timeout_s = (unsigned)v->o->timeout,
-				   .quiet = true};
+	struct watch_options wo = {.model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .quiet = true};
+	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
+		wo.how.runs = 2;
 	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
 		return -1;
 	if (s->ran.failed.text[0])
@@ -126,7 +117,7 @@ static int try_given(struct verifier *v, const char *const *operand, int n, stru
 static int try_dump(struct verifier *v, struct err *err)
 {
 	struct source *s = add_source(v, INPUTS_GIVEN);
-	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->model, &s->model_id, err) < 0
+	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->how.model, &s->model_id, err) < 0
 		   ? -1
 		   : try_source(v, s, err);
 }
@@ -136,7 +127,7 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 	*v = (struct verifier){.o = o};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
-	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->weights, o->model}, err) < 0)
+	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->how.weights, o->how.model}, err) < 0)
 		return -1;
 	if (v->pair.is_dump)
 		return try_dump(v, err);

@@ -9,9 +9,9 @@
 #include "watch/watch.h"
 
 struct verifier_options {
-	const char *of, *model, *torch, *weights, *html; /* of: which graph in a trace */
-	struct opt_list load;
-	int runs, timeout, error_exitcode;
+	struct run_how how;
+	const char *of, *html; /* of: which graph in a trace */
+	int error_exitcode;
 	uint64_t seed, max_bytes;
 	bool json, quiet, all, partial, strict, no_more;
 };
