@@ -30,7 +30,8 @@
  * Only the first eight bytes of a structure parameter are read: tensors come from the function's own arguments.
  *
  * Values (cuda_read.c) are copied on the stream of the call, and waited for. Never while that stream is being captured into a graph: such a
- * launch is only named. Statistics of larger floating-point tensors are computed on the device (cuda_reduce.c). A graph with such launches
+ * launch is only named. Statistics of larger floating-point and complex tensors are computed on the device (cuda_reduce.c), whatever their
+ * strides; integers are only read if more than NaN is wanted. A graph with such launches
  * is reported ("graph" event), and its replays, by whoever makes them, are calls of "cuda_graph[N]" outside any run (cuda_graph.c explains
  * how they are seen).
  *
@@ -60,6 +61,7 @@ struct ops_site;
 struct ops_thread;
 struct ops_view;
 struct object;
+struct tensor_meta;
 struct tensor_stats;
 
 /* ---- cuda.c: the driver, modules, functions ---- */
@@ -214,7 +216,7 @@ void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct op
 /* ---- cuda_read.c ---- */
 
 #define CUDA_STAGE (16u << 20) /* bytes copied at a time */
-#define CUDA_WHOLE (1u << 30)  /* a non-dense tensor is copied entirely up to this size */
+#define CUDA_WHOLE (1u << 30)  /* a tensor in no order is copied entirely up to this size, if no kernel examines it (cuda_layout_of) */
 
 /* This thread now reads device memory on this stream, if allowed. */
 void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream);
@@ -231,8 +233,22 @@ void cuda_drop(void *p, size_t n);
 /* ---- cuda_reduce.c ---- */
 
 #define CUDA_SMALL (64u << 10) /* up to this many bytes are copied rather than reduced on the device */
-/* The same for n contiguous elements, computed on the device. False: copy them. */
-bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s);
+/* Where the elements of a strided tensor are: up to CUDA_GROUPS dims, outermost in memory first, the last being the innermost; dims that one stride
+ * covers count as one. The kernel's parameter, which is why it has this form. */
+#define CUDA_GROUPS 4
+enum { CUDA_IN_ORDER, CUDA_DENSE, CUDA_STRIDED }; /* without gaps and in index order; in another order; with gaps or overlapping */
+struct cuda_layout {
+	uint64_t how;
+	uint64_t size[CUDA_GROUPS - 1]; /* of all but the outermost */
+	uint64_t stride[CUDA_GROUPS];   /* in elements */
+	uint64_t step[CUDA_GROUPS];     /* what one step adds to the index of an element in the tensor */
+};
+_Static_assert(sizeof(struct cuda_layout) == 96, "the parameter of the kernels in cuda_reduce.c");
+/* That of a tensor with elements and a possible extent (tensor_extent). elements: in memory, each of which stands for *times elements of the
+ * tensor. False: too many dims. (cuda_layout.c) */
+bool cuda_layout_of(const struct tensor_meta *m, struct cuda_layout *l, uint64_t *elements, uint64_t *times);
+/* Statistics of n elements, computed on the device. layout NULL: in index order. False: copy them. */
+bool cuda_reduce(int dtype, const void *data, uint64_t n, const struct cuda_layout *layout, struct tensor_stats *s);
 
 /* ---- cuda_graph.c: captured calls and their replays ---- */
 

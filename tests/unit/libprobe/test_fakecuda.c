@@ -340,12 +340,13 @@ static void check_stats(void *module, const char *name, int dtype, const void *d
 	struct tensor_stats want;
 	void *f;
 	ptr d, out;
+	uint64_t layout[12] = {0};
 	tensor_stats_dense(dtype, n, data, STATS_ALL, &want);
 	assert_int_equal(get_function(&f, module, name), 0);
 	assert_int_equal(mem_alloc(&d, n * bytes), 0);
 	assert_int_equal(mem_alloc(&out, sizeof(part)), 0);
 	assert_int_equal(to_device(d, data, n * bytes), 0);
-	assert_int_equal(launch(f, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&d, &n, &out}, NULL), 0);
+	assert_int_equal(launch(f, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&d, &n, &out, layout}, NULL), 0);
 	assert_int_equal(to_host(part, out, sizeof(part)), 0);
 	for (int i = 0; i < BLOCKS; i++) {
 		all.nan += part[i].nan;
@@ -418,7 +419,8 @@ static void test_capture(void **state)
 	assert_int_equal(mem_alloc(&out, sizeof(part)), 0);
 	assert_int_equal(to_device(data, v, sizeof(v)), 0);
 	assert_int_equal(stream_create(&stream, 0), 0);
-	void *params[] = {&data, &n, &out};
+	uint64_t layout[12] = {0};
+	void *params[] = {&data, &n, &out, layout};
 	assert_int_equal(begin_capture(stream, 0), 0);
 	assert_int_equal(is_capturing(stream, &status), 0);
 	assert_int_equal(status, 1);
