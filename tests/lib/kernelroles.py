@@ -1,0 +1,120 @@
+"""kernelroles.py TEXT...: what is wrong with how share/jit/rewrite.py reads generated wrappers, a line each; nothing: all is well.
+
+An independent reading of the same text, by regular expressions where rewrite.py has a syntax tree:
+- every call of a kernel or operator is a call of the contract, at its line;
+- every pointer of a Triton kernel's signature has the role that its stores, atomics and loads show, and nothing else has a role;
+- nothing is read that no call wrote and that is no input: neither a stream nor a number has become a buffer;
+- nothing is noted as not understood, and the rewritten text compiles.
+"""
+import importlib.util
+import os
+import re
+import sys
+
+spec = importlib.util.spec_from_file_location("rewrite", os.path.join(os.path.dirname(__file__), "../../share/jit/rewrite.py"))
+rewrite = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(rewrite)
+
+KERNEL = re.compile(r"^(\w+) = async_compile\.triton\('(\w+)', '''\n(.*?)^'''", re.S | re.M)
+CALL = re.compile(r"^ +(?:\S.* = )?((?:triton_|multi_kernel_|cpp_fused)\w*|extern_kernels\.\w+|(?:torch\.ops|aten|inductor_ops|_quantized)\.[\w.]+)(\.run)?\(")
+UNLOOKED = re.compile(r"\.(empty|empty_like|empty_strided|new_empty|_alloc_from_pool|alloc_from_pool|resize_)\b")
+
+
+def pointers(source):
+    """{parameter: (read, written)}: a name for a pointer is any that is assigned an expression with a pointer's name outside a load."""
+    signature = re.search(r"'signature': \{([^}]*)\}", source).group(1)
+    names = re.findall(r"'(\w+)': '(?:\*|tensordesc|nvTmaDesc)", signature)
+    found = {}
+    body = re.sub(r"\s*\n\s{8,}(?=[^\n]*\))", " ", source)  # calls over several lines
+    for name in names:
+        same = {name}
+        for _ in range(4):
+            for line in body.split("\n"):
+                m = re.match(r"\s+(\w+)(?:\s*:\s*[\w.]+)?\s*\+?= (.*)", line)
+                if m and not re.search(r"load\(|atomic_", m.group(2)) and any(re.search(r"\b%s\b" % n, m.group(2)) for n in same):
+                    same.add(m.group(1))
+        of = r"(?:%s)\b" % "|".join(sorted(same))
+        read = re.search(r"(?:load|atomic_\w+)\(\s*\(?%s" % of, body) or re.search(r"\b%s\.load\(" % of, body)
+        written = re.search(r"(?:store|atomic_\w+)\(\s*\(?%s" % of, body) or re.search(r"\b%s\.store\(" % of, body)
+        helper = re.search(r"triton_helpers\.\w+\(\s*%s" % of, body)
+        found[name] = (bool(read or helper), bool(written or helper))
+    return names, found
+
+
+def wrong(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    table = rewrite.Table(text, path)
+    table.compile(0, 0)
+    contract = table.contract()
+    for note in contract["notes"]:
+        yield "note: " + note
+    for name in table.left_out():
+        yield "no call of %s is seen" % name
+    # Calls.
+    lines = {c["line"]: c for c in contract["calls"]}
+    inside = False
+    for i, line in enumerate(text.split("\n"), 1):
+        inside = bool(re.match(r"(    )?def ", line)) and not re.match(r" *def (get_args|benchmark|__init__|recursively)", line) or inside and not re.match(r"\S", line)
+        inside = inside and not re.match(r" *def (get_args|benchmark|__init__|recursively)", line)
+        m = CALL.match(line)
+        if inside and m and not UNLOOKED.search(m.group(1)) and i not in lines:
+            yield "line %d: the call of %s is not seen" % (i, m.group(1))
+        if inside and ".run(" in line and i not in lines:
+            yield "line %d: a kernel runs unseen" % i
+    # Roles.
+    kernels = {name: source for name, _, source in KERNEL.findall(text)}
+    for call in contract["calls"]:
+        source = kernels.get(call["name"])
+        if call["kind"] == "kernel" and source:
+            names, found = pointers(source)
+            signature = re.findall(r"'(\w+)': '([^']*)'", re.search(r"'signature': \{([^}]*)\}", source).group(1))
+            for (name, type_), arg in zip(signature, call["args"]):
+                role = arg["role"]
+                if name not in found:
+                    if role != "scalar":
+                        yield "%s: %s is %s, and no pointer" % (call["name"], name, role)
+                    continue
+                read, written = found[name]
+                mutated = re.search(r"'mutated_arg_names': \[[^\]]*'%s'" % name, source)
+                fits = {"in": not written, "out": written, "inout": written and (read or bool(mutated)), "scalar": False}[role]
+                if not fits or (role == "in" and mutated and not name.startswith("in_ptr")):
+                    yield "%s: %s (%s) is %s; read: %s, written: %s, mutated: %s" % (call["name"], name, arg["text"], role, read, written, bool(mutated))
+            for arg in call["args"][len(signature):]:
+                if arg["role"] != "scalar":
+                    yield "%s: %s is %s, and no argument of the kernel" % (call["name"], arg["text"], arg["role"])
+        for arg in call["args"]:
+            if arg["value"] is None and re.match(r"(buf|arg|primals_|tangents_)\d+(_1)?$", arg["text"]) and arg["text"] not in ("s", ):
+                yield "%s: %s has no role" % (call["name"], arg["text"])
+    # What is read was written.
+    have = set()
+    values = contract["values"]
+
+    def keys(v):
+        at = values[v]["storage"]
+        if at is not None and contract["storages"][at]["bytes"] == 0:
+            return have  # of no elements
+        return {("name", values[v]["name"])} | ({("storage", at)} if at is not None else set())
+
+    for call in contract["calls"]:
+        for arg in call["args"]:
+            v = arg["value"]
+            if v is not None and values[v]["kind"] == "buffer" and arg["role"] in ("in", "inout") and not keys(v) & have:
+                yield "%s reads %s, which nothing wrote" % (call["name"], arg["text"])
+        for arg in call["args"]:
+            if arg["value"] is not None and arg["role"] in ("out", "inout"):
+                have |= keys(arg["value"])
+    for v in values:
+        if v["kind"] == "buffer" and not keys(values.index(v)) & have and not re.match(r"pool\d", v["name"]):
+            yield "%s is a buffer that nothing wrote" % v["name"]
+    for o in contract["outputs"]:
+        if not o["none"] and o["value"] is None:
+            yield "output %s is unknown" % o["name"]
+
+
+bad = 0
+for path in sys.argv[1:]:
+    for line in wrong(path):
+        bad = 1
+        print("%s: %s" % (os.path.basename(path), line))
+sys.exit(bad)
