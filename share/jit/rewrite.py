@@ -64,10 +64,10 @@ class Pointers:
     """Which pointer parameters of a Triton function it reads through, and which it writes through: by following them from the parameters,
     through arithmetic, block pointers and descriptors, to loads and stores, in functions of the same source, too."""
 
-    # Not loads, not stores, and what they return may still point somewhere: all others of these modules return values.
-    READS = ("load", "gather", "descriptor_load", "_experimental_descriptor_load")
-    WRITES = ("store", "scatter", "descriptor_store", "_experimental_descriptor_store")
-    HARMLESS = ("tl.", "tl_math.", "libdevice.", "math.")
+    # tl.load(p), desc.load(...), tl.store_tensor_descriptor(desc, ...); all else in these modules touches no memory.
+    READS = re.compile(r"(\w+_)?(load|gather)(_\w+)?$")
+    WRITES = re.compile(r"(\w+_)?(store|scatter)(_\w+)?$")
+    HARMLESS = ("range", "tl.", "triton.language.", "tl_math.", "libdevice.", "math.")
 
     def __init__(self, functions):
         self.functions, self.known = functions, {}
@@ -111,8 +111,10 @@ class Pointers:
             return to.get(node.id, set())
         if isinstance(node, ast.Call):
             last = (dotted(node.func) or getattr(node.func, "attr", "")).rsplit(".", 1)[-1]
-            if last in self.READS or last.startswith("atomic_"):
+            if self.READS.match(last) or last.startswith("atomic_"):
                 return set()
+        if isinstance(node, ast.Attribute) and node.attr in ("dtype", "type", "shape"):
+            return set()
         return set().union(*(self._to(n, to) for n in ast.iter_child_nodes(node)))
 
     def _call(self, node, to, read, written):
@@ -128,9 +130,9 @@ class Pointers:
             for name, found in list(zip(names, args)) + list(keywords.items()):
                 read |= found if name in inner_read else set()
                 written |= found if name in inner_written else set()
-        elif last in self.READS:
+        elif self.READS.match(last):
             read |= first
-        elif last in self.WRITES:
+        elif self.WRITES.match(last):
             written |= first
         elif last.startswith("atomic_"):
             read |= first
@@ -185,6 +187,8 @@ def roles_of_triton(source, name):
     # An input of a kernel that also writes to it has a second parameter for that.
     mutated = {p for p in mutated if isinstance(p, str) and not p.startswith("in_ptr")}
     read, written = Pointers(functions).of(kernel.name)
+    if not (dotted(made.func) if made else "").endswith(("user_autotune", "template")):
+        written = {p for p in written if not p.startswith("in_ptr")}  # also where it goes to a helper that is not in the text
     roles = []
     for i, p in enumerate(parameters(kernel)):
         type_ = signature.get(p, signature.get(i))
@@ -195,7 +199,7 @@ def roles_of_triton(source, name):
         elif p in mutated or (p in written and p in read):
             roles.append("inout")
         else:
-            roles.append("out" if p in written else "in")
+            roles.append("out" if p in written or p == "ws_ptr" else "in")  # what a kernel works with is no input, also unused
     return roles
 
 
@@ -449,7 +453,7 @@ class Table:
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
             self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
-        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
+        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided", "copy_if_misaligned") and call.args and self._root(call.args[0]):
             self._alias(name, self._root(call.args[0]))
         else:
             site = self._sites(call)

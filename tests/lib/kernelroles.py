@@ -20,24 +20,48 @@ CALL = re.compile(r"^ +(?:\S.* = )?((?:triton_|multi_kernel_|cpp_fused)\w*|exter
 UNLOOKED = re.compile(r"\.(empty|empty_like|empty_strided|new_empty|_alloc_from_pool|alloc_from_pool|resize_)\b")
 
 
+# Kernels that are more than one function with one name for a pointer: read by a person.
+ROLES = {
+    "add_one_0": "in out",
+    "in_steps_0": "inout out inout",
+    "by_descriptor_0": "in out",
+    "triton_tem_fused_mm_0": "in in out out",  # the last: memory that is not used
+    "triton_tem_fused_bmm_exp_0": "in in out",
+    "triton_tem_fused_add_mm_relu_0": "in in in out",
+    "triton_tem_fused_convolution_1": "in in out",
+    "triton_tem_fused_flex_attention_5": "in in in out out in in in in out",  # Q, K, V, LSE, MAX, blocks, result
+    "triton_tem_fused_flex_attention_backward_1": "in in in in in in out out in in in in in in in in out",  # ..., DQ, DV, blocks, DK
+    "triton_tem_fused__to_copy_flex_attention_ones_slice_sum_transpose_zeros_2": "in in in out out in in in in out",
+}
+
+
+def whole_lines(source):
+    """Calls over several lines as one."""
+    line = ""
+    for part in source.split("\n"):
+        line += part
+        if line.count("(") <= line.count(")"):
+            yield line
+            line = ""
+
+
 def pointers(source):
     """{parameter: (read, written)}: a name for a pointer is any that is assigned an expression with a pointer's name outside a load."""
     signature = re.search(r"'signature': \{([^}]*)\}", source).group(1)
     names = re.findall(r"'(\w+)': '(?:\*|tensordesc|nvTmaDesc)", signature)
-    found = {}
-    body = re.sub(r"\s*\n\s{8,}(?=[^\n]*\))", " ", source)  # calls over several lines
+    lines, found = list(whole_lines(source)), {}
     for name in names:
         same = {name}
-        for _ in range(4):
-            for line in body.split("\n"):
-                m = re.match(r"\s+(\w+)(?:\s*:\s*[\w.]+)?\s*\+?= (.*)", line)
-                if m and not re.search(r"load\(|atomic_", m.group(2)) and any(re.search(r"\b%s\b" % n, m.group(2)) for n in same):
-                    same.add(m.group(1))
+        for line in lines:
+            m = re.match(r"\s+(\w+)(?:\s*:\s*[\w.]+)?\s*\+?= (.*)", line)
+            if m and not re.search(r"load\(|atomic_|_lookback\(", m.group(2)) and any(re.search(r"\b%s\b" % n, m.group(2)) for n in same):
+                same.add(m.group(1))
         of = r"(?:%s)\b" % "|".join(sorted(same))
-        read = re.search(r"(?:load|atomic_\w+)\(\s*\(?%s" % of, body) or re.search(r"\b%s\.load\(" % of, body)
-        written = re.search(r"(?:store|atomic_\w+)\(\s*\(?%s" % of, body) or re.search(r"\b%s\.store\(" % of, body)
-        helper = re.search(r"triton_helpers\.\w+\(\s*%s" % of, body)
-        found[name] = (bool(read or helper), bool(written or helper))
+        body = "\n".join(lines)
+        described = r"make_tensor_descriptor\(%s.*\)\." % of
+        read = re.search(described + r"load\(|" r"(?:load|atomic_\w+)\(\s*\(?%s|\b%s\.load\(|triton_helpers\.\w+\(\s*%s" % (of, of, of), body)
+        written = re.search(described + r"store\(|" r"(?:store|atomic_\w+)\(\s*\(?%s|\b%s\.store\(|triton_helpers\.\w+\(\s*%s" % (of, of, of), body)
+        found[name] = (bool(read), bool(written) and not name.startswith("in_ptr"))  # torch writes through no in_ptr
     return names, found
 
 
@@ -66,7 +90,11 @@ def wrong(path):
     kernels = {name: source for name, _, source in KERNEL.findall(text)}
     for call in contract["calls"]:
         source = kernels.get(call["name"])
-        if call["kind"] == "kernel" and source:
+        roles = [a["role"] for a in call["args"] if a["role"] != "scalar"]
+        if call["name"] in ROLES:
+            if " ".join(roles) != ROLES[call["name"]]:
+                yield "%s: %s, not %s" % (call["name"], " ".join(roles), ROLES[call["name"]])
+        elif call["kind"] == "kernel" and source:
             names, found = pointers(source)
             signature = re.findall(r"'(\w+)': '([^']*)'", re.search(r"'signature': \{([^}]*)\}", source).group(1))
             for (name, type_), arg in zip(signature, call["args"]):
