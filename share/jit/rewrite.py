@@ -19,6 +19,7 @@ NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
 NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # what they give is no tensor
 VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "permute", "t", "detach")
+SEEN_AS = ("reinterpret_tensor", "as_strided", "copy_if_misaligned", "aten.view.dtype", "TensorDescriptor.from_tensor")
 METHODS = ("copy_", "fill_", "zero_", "set_", "sum", "clone")
 # Names of the generated text for a part of torch.ops.
 ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
@@ -143,8 +144,9 @@ class Pointers:
                 written |= found
 
 
-def parameters(fn):
-    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs]
+def parameters(fn, fixed=False):
+    """Their names; fixed: only of those that are declared as tl.constexpr, which a call does not pass."""
+    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs if not fixed or "constexpr" in ast.dump(a)]
 
 
 def entry(node, key):
@@ -189,8 +191,10 @@ def roles_of_triton(source, name):
     read, written = Pointers(functions).of(kernel.name)
     if not (dotted(made.func) if made else "").endswith(("user_autotune", "template")):
         written = {p for p in written if not p.startswith("in_ptr")}  # also where it goes to a helper that is not in the text
-    roles = []
+    roles, fixed = [], parameters(kernel, fixed=True)
     for i, p in enumerate(parameters(kernel)):
+        if p in fixed:
+            continue
         type_ = signature.get(p, signature.get(i))
         if type_ is None and not signature:
             type_ = "*" if "ptr" in p else ""
@@ -453,8 +457,8 @@ class Table:
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
             self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
-        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided", "copy_if_misaligned") and call.args and self._root(call.args[0]):
-            self._alias(name, self._root(call.args[0]))
+        elif self._root(call) and not self._what(call):
+            self._alias(name, self._root(call))
         else:
             site = self._sites(call)
             if site:
@@ -498,7 +502,7 @@ class Table:
     def _root(self, node):
         """The buffer that an argument is, or is a view of."""
         while not isinstance(node, ast.Name):
-            if isinstance(node, ast.Call) and node.args and "reinterpret_tensor" in (dotted(node.func) or ""):
+            if isinstance(node, ast.Call) and node.args and (dotted(node.func) or "").endswith(SEEN_AS):
                 node = node.args[0]
             elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
                 node = node.value

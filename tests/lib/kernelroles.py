@@ -25,6 +25,7 @@ ROLES = {
     "add_one_0": "in out",
     "in_steps_0": "inout out inout",
     "by_descriptor_0": "in out",
+    "copy_block_0": "in out",
     "triton_tem_fused_mm_0": "in in out out",  # the last: memory that is not used
     "triton_tem_fused_bmm_exp_0": "in in out",
     "triton_tem_fused_add_mm_relu_0": "in in in out",
@@ -97,6 +98,8 @@ def wrong(path):
         elif call["kind"] == "kernel" and source:
             names, found = pointers(source)
             signature = re.findall(r"'(\w+)': '([^']*)'", re.search(r"'signature': \{([^}]*)\}", source).group(1))
+            declared = re.search(r"^def \w+\(([^)]*)\)", source[source.index("@triton_heuristics."):], re.M).group(1)
+            signature = [(n, t) for n, t in signature if not re.search(r"\b%s ?: ?tl.constexpr" % n, declared)]  # those are not passed
             for (name, type_), arg in zip(signature, call["args"]):
                 role = arg["role"]
                 if name not in found:
