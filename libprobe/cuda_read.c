@@ -27,9 +27,11 @@ bool cuda_copy(void *to, const void *from, size_t n)
 	struct ops_thread *t = ops_thread_if_any();
 	if (!t || !t->readable)
 		return false;
+	int mode = cuda_relax_capture();
 	int r = n ? cuda.memcpy_dtoh_async(to, (uintptr_t)from, n, t->stream) : 0;
 	if (!r)
 		r = cuda.stream_synchronize(t->stream);
+	cuda_restore_capture(mode);
 	if (!r)
 		return true;
 	t->readable = false;

@@ -287,7 +287,7 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	if (t->program && !(m->program = strdup(t->program)))
 		return "out of memory";
 	pthread_mutex_init(&m->ops->lock, NULL);
-	void *p = model_import(&m->object, "aoti_torch_is_defined");
+	void *p = model_import(&m->object, probe_torch_name[TORCH_is_defined]);
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
@@ -406,7 +406,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 	struct ops_open *o = ops_enter(t, run, &graph->site[call], call, sp);
 	if (!o)
 		return o;
-	if (UNLIKELY(run->model->ops->cuda)) {
+	if (UNLIKELY(run->model->ops->cuda) && !ops_on_cpu(o->site)) {
 		cuda_op(run->model, &o->launch);
 		o->looked &= !o->launch.captured;
 	}
@@ -520,6 +520,15 @@ static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *numb
 	}
 }
 
+/* Where a graph's inputs and outputs may be read; NULL if nobody wants them. */
+static void *stream_now(const struct model *m, const void *wanted)
+{
+	struct cuda_launch l = {0};
+	if (wanted && UNLIKELY(m->ops->cuda))
+		cuda_op(m, &l);
+	return l.stream;
+}
+
 /* call(args) of a graph */
 static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, PyObject *names)
 {
@@ -540,13 +549,13 @@ static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, P
 		t->number = numbers;
 	}
 	uint64_t number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
-	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, NULL);
+	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, stream_now(m, handle));
 	if (t)
 		t->number = NULL;
 	free(numbers);
 	PyObject *result = py.PyObject_Vectorcall(g->callable, args, (size_t)n, names);
 	n_handles = handle && result ? handles_of(result, handle) : 0;
-	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, NULL);
+	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, stream_now(m, handle));
 	free(handle);
 	return result;
 }

@@ -237,7 +237,6 @@ static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const u
 	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
 }
 
-/* A GPU model may have C++ kernels, too. */
 static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
 				  const uint64_t *stack)
 {
@@ -250,7 +249,7 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 		s = cuda_launch(run, s, r, stack, &l);
 		break;
 	case SITE_KERNEL:
-		if (strncmp(s->name, "cpp_", 4) == 0)
+		if (ops_on_cpu(s))
 			return begin_call(t, run, s, r, stack, NULL); /* fall through */
 	default: cuda_op(s->model, &l);
 	}

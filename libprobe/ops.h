@@ -76,6 +76,9 @@ struct ops_site {
 };
 extern struct ops_site ops_site[OPS_SITES];
 
+/* A C++ kernel, which a GPU model may have, too. */
+static inline bool ops_on_cpu(const struct ops_site *s) { return s->kind == SITE_KERNEL && !strncmp(s->name, "cpp_", 4); }
+
 #define OPS_FRESH 0x80 /* for an in_out_ptr: nothing wrote it yet, so its earlier contents mean nothing */
 
 typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,

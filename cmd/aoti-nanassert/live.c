@@ -165,15 +165,9 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	struct err err;
 	struct watch_options wo = {
 	    .model = in->v[0],
-	    .name = o->model,
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
-	    .weights = o->weights,
-	    .torch = o->torch,
-	    .load = o->load.v,
-	    .n_load = o->load.n,
-	    .runs = (unsigned)o->repeat,
-	    .timeout_s = (unsigned)o->timeout,
+	    .how = o->how,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,
 	    .tick = only_read,

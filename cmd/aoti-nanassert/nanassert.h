@@ -12,10 +12,11 @@
 struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
-	struct opt_list ignore, load;
+	struct run_how how;
+	struct opt_list ignore;
 	const char *graph, *step;
-	const char *trace, *model, *weights, *torch, *log, *against;
-	int repeat, timeout, error_exitcode;
+	const char *trace, *log, *against;
+	int error_exitcode;
 };
 
 /* --against: what the exported program's graph does with the same inputs. */

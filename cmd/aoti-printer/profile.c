@@ -284,8 +284,8 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	struct printer_options o = *given;
 	struct profile p = {0};
 	struct err err = {0};
-	if (!o.repeat && !in->command)
-		o.repeat = REPEAT;
+	if (!o.how.runs && !in->command)
+		o.how.runs = REPEAT;
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
 	session_begin(&p.s, &o, profile_call, end_profile, &p);

@@ -4,7 +4,7 @@ _pt2_call (libprobe/jit.h).
     table = Table(text, path)                 # reads it: table.sites, table.contract(), table.kernels()
     code = table.compile(first)               # the module, its calls numbered from `first` on
 
-It reads what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; have such a file open when you read this. Only known
+It reads what torch/_inductor/codegen/wrapper.py of torch 2.11 to 2.15 writes; have such a file open when you read this. Only known
 calls are rewritten, inside the functions that run; line numbers do not change. What is not understood stays unchanged: a note in the
 contract says so. Used by sitecustomize.py in the program's process, and on its own, without torch:
 
@@ -17,6 +17,7 @@ import re
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
+NUMBERS = ("item", "size", "stride", "numel")  # what they give is no tensor
 # Names of the generated text for a part of torch.ops.
 ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
 
@@ -57,28 +58,151 @@ def roles_of_cpp(source):
     return roles
 
 
-def roles_of_triton(source, name):
-    """The same of a Triton kernel: by its parameters' names, and 'mutated_arg_names' of its decorator."""
-    found = re.search(r"^def \w+\(([^)]*)\)", source, re.M)
-    if not found:
-        return None
-    mutated = re.search(r"'mutated_arg_names': \[([^\]]*)\]", source)
-    mutated = re.findall(r"'(\w+)'", mutated.group(1)) if mutated else []
-    signature = re.search(r"'signature': \{([^}]*)\}", source)
-    pointer = dict(re.findall(r"'(\w+)': '(\*?)", signature.group(1))) if signature else {}
-    roles = []
-    for text in found.group(1).split(","):
-        p = text.split(":")[0].split("=")[0].strip()
-        if not p:
-            continue
-        if "constexpr" in text or not pointer.get(p, "*" if "ptr" in p else ""):
-            roles.append("scalar")
-        elif p.startswith("in_out_ptr"):
-            roles.append("inout")
-        elif p.startswith("out_ptr"):
-            roles.append("out")
+class Pointers:
+    """Which pointer parameters of a Triton function it reads through, and which it writes through: by following them from the parameters,
+    through arithmetic, block pointers and descriptors, to loads and stores, in functions of the same source, too."""
+
+    # Not loads, not stores, and what they return may still point somewhere: all others of these modules return values.
+    READS = ("load", "gather", "descriptor_load", "_experimental_descriptor_load")
+    WRITES = ("store", "scatter", "descriptor_store", "_experimental_descriptor_store")
+    HARMLESS = ("tl.", "tl_math.", "libdevice.", "math.")
+
+    def __init__(self, functions):
+        self.functions, self.known = functions, {}
+
+    def of(self, name):
+        """(read, written) of a function's parameters."""
+        if name not in self.known:
+            self.known[name] = (set(), set())  # of a function that calls itself
+            fn = self.functions[name]
+            read, written = set(), set()
+            to = {p: {p} for p in parameters(fn)}
+            for _ in range(3):  # a pointer may be stepped in a loop
+                for node in ast.walk(fn):
+                    self._bind(node, to)
+            for node in ast.walk(fn):
+                if isinstance(node, ast.Call):
+                    self._call(node, to, read, written)
+            self.known[name] = (read, written)
+        return self.known[name]
+
+    def _bind(self, node, to):
+        if isinstance(node, ast.Assign):
+            targets, value = node.targets, node.value
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+            targets, value = [node.target], node.value
         else:
-            roles.append("inout" if p in mutated else "in")
+            return
+        for target in targets:
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                pairs = zip(target.elts, value.elts)
+            for t, v in pairs:
+                found = self._to(v, to)
+                for n in ast.walk(t) if found else ():
+                    if isinstance(n, ast.Name):
+                        to[n.id] = to.get(n.id, set()) | found
+
+    def _to(self, node, to):
+        """The parameters that an expression may point into: what was loaded points nowhere."""
+        if isinstance(node, ast.Name):
+            return to.get(node.id, set())
+        if isinstance(node, ast.Call):
+            last = (dotted(node.func) or getattr(node.func, "attr", "")).rsplit(".", 1)[-1]
+            if last in self.READS or last.startswith("atomic_"):
+                return set()
+        return set().union(*(self._to(n, to) for n in ast.iter_child_nodes(node)))
+
+    def _call(self, node, to, read, written):
+        callee = dotted(node.func) or ""
+        last = callee.rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
+        keywords = {k.arg: self._to(k.value, to) for k in node.keywords}
+        args = [self._to(a, to) for a in node.args]
+        base = self._to(node.func.value, to) if isinstance(node.func, ast.Attribute) else set()
+        first = base or (args[0] if args else set().union(*(keywords.get(k) or set() for k in ("pointer", "desc"))))
+        if callee in self.functions:
+            inner_read, inner_written = self.of(callee)
+            names = parameters(self.functions[callee])
+            for name, found in list(zip(names, args)) + list(keywords.items()):
+                read |= found if name in inner_read else set()
+                written |= found if name in inner_written else set()
+        elif last in self.READS:
+            read |= first
+        elif last in self.WRITES:
+            written |= first
+        elif last.startswith("atomic_"):
+            read |= first
+            written |= first
+        elif last.startswith("inline_asm") or not (base or callee.startswith(self.HARMLESS)):
+            for found in args + list(keywords.values()):
+                read |= found
+                written |= found
+
+
+def parameters(fn):
+    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs]
+
+
+def entry(node, key):
+    """The value of a key in a dict of the text that is not made of constants alone."""
+    for k, v in zip(node.keys, node.values) if isinstance(node, ast.Dict) else ():
+        if isinstance(k, ast.Constant) and k.value == key:
+            return v
+    return None
+
+
+def constant(node, otherwise):
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return otherwise
+
+
+def roles_of_triton(source, name):
+    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read.
+
+    The kernel is the function with a decorator of triton_heuristics: helpers precede it (the function of a scan), and with
+    triton.unique_kernel_names=False it has another name."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    functions = {f.name: f for f in tree.body if isinstance(f, ast.FunctionDef)}
+    kernel, made = functions.get(name), None
+    for f in functions.values():
+        for d in f.decorator_list:
+            if isinstance(d, ast.Call) and (dotted(d.func) or "").startswith("triton_heuristics."):
+                kernel, made = f, d
+    if kernel is None:
+        return None
+    meta = {k.arg: k.value for k in made.keywords} if made else {}
+    signature = constant(entry(meta.get("triton_meta"), "signature"), {})
+    mutated = set(constant(entry(meta.get("inductor_meta"), "mutated_arg_names"), ()))
+    for key in ("restore_value", "reset_to_zero"):
+        mutated |= set(constant(entry(meta.get("triton_meta"), key), ()))
+    # An input of a kernel that also writes to it has a second parameter for that.
+    mutated = {p for p in mutated if isinstance(p, str) and not p.startswith("in_ptr")}
+    read, written = Pointers(functions).of(kernel.name)
+    roles = []
+    for i, p in enumerate(parameters(kernel)):
+        type_ = signature.get(p, signature.get(i))
+        if type_ is None and not signature:
+            type_ = "*" if "ptr" in p else ""
+        if not str(type_).startswith(("*", "tensordesc", "nvTmaDesc")):
+            roles.append("scalar")
+        elif p in mutated or (p in written and p in read):
+            roles.append("inout")
+        else:
+            roles.append("out" if p in written else "in")
+    return roles
+
+
+def roles_of_several(kernels):
+    """Of a kernel that is one of these, with the same arguments: by place."""
+    roles = []
+    for i in range(max(map(len, kernels), default=0)):
+        found = {r[i] for r in kernels if i < len(r)} - {"scalar"}
+        roles.append(found.pop() if len(found) == 1 else "inout" if found else "scalar")
     return roles
 
 
@@ -100,10 +224,12 @@ class Table:
         aot = re.match(r"# AOT ID: \['([^']*)'\]", text)
         self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
         self.device = "cuda" if ON_GPU.search(text) else None
-        self.roles, self.known = {}, set()
+        self.roles, self.known, self.inner = {}, set(), set()
         self.inputs, self.outputs, self.notes = [], [], []
         self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
         self.sites, self.call = [], {}
+        self.partitions, self.held = [], {}  # names of functions; "partition0_args" -> the names in it
+        self.untouched = set()  # storages that were allocated and passed to nothing yet
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
         self._kernels()
         self._functions()
@@ -121,15 +247,40 @@ class Table:
                 continue
             texts = [a.value for a in made.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             source = max(texts, key=len) if texts else ""
-            roles = roles_of_triton(source, name) if "triton" in maker else roles_of_cpp(source)
+            if maker.endswith("multi_kernel"):  # whichever of these is fastest
+                names = {n.id for n in ast.walk(made) if isinstance(n, ast.Name)} & self.known
+                self.inner |= names
+                each = [self.roles[n] for n in names]
+                roles = roles_of_several(each) if all(each) else None
+            else:
+                roles = roles_of_triton(source, name) if "triton" in maker else roles_of_cpp(source)
             self.known.add(name)
             self.roles[name] = roles
 
     def _functions(self):
+        """In the order in which they run: partitions and subgraphs where they are called first, from `call`."""
+        found = [n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef) and not n.name.startswith(NOT_RUN)]
+        self.functions = {f.name: f for f in found}
+        self.local = set(self.functions) - {"call"}
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith(NOT_RUN):
-                self._block(node.body, node.name == "call")
+            if isinstance(node, ast.Call) and dotted(node.func) == "Runner":
+                self.partitions = [n.id for k in node.keywords for n in ast.walk(k.value) if isinstance(n, ast.Name)]
+        for name in ["call"] + [f.name for f in found]:
+            self._run(name)
         self._results()
+
+    def _run(self, name):
+        if name in self.functions:
+            self._block(self.functions.pop(name).body, name == "call")
+
+    def _local(self, call):
+        """The function of this text that an expression calls: a subgraph, or self.partitions[0]."""
+        f = call.func if isinstance(call, ast.Call) else None
+        if isinstance(f, ast.Name) and f.id in self.local:
+            return f.id
+        if isinstance(f, ast.Subscript) and dotted(f.value) == "self.partitions" and isinstance(f.slice, ast.Constant):
+            return self.partitions[f.slice.value] if f.slice.value < len(self.partitions) else None
+        return None
 
     def _results(self):
         """Parts of results have names of their own: the outputs are called by these."""
@@ -158,7 +309,10 @@ class Table:
                 self._sites(s.value)
             elif isinstance(s, ast.Delete):
                 for t in s.targets:
-                    self._forget(getattr(t, "id", None))
+                    name = getattr(t, "id", None)
+                    self.held.pop(name, None)
+                    if not any(name in names for names in self.held.values()):
+                        self._forget(name)
             elif not isinstance(s, (ast.Pass, ast.Global)):
                 self._uses(s)
 
@@ -171,6 +325,8 @@ class Table:
         """A name for memory that is allocated before call `born`."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
+            return self.values[name][2]
+        return None
 
     def _storage(self, name, born, bytes_=None):
         self.storages.append([bytes_, born, None, {name}])
@@ -190,11 +346,19 @@ class Table:
             self._take_inputs([t.id for t in target.elts if isinstance(t, ast.Name)], main)
             return
         name = target.id if isinstance(target, ast.Name) else None
-        if name is None:
+        if self._local(value):
+            self.held.pop(getattr(value.args[0], "id", None) if value.args else None, None)
+            self._run(self._local(value))
+            for n in ast.walk(target):
+                if isinstance(n, ast.Name):
+                    self._value(n.id)
+        elif name and name.endswith("_args") and isinstance(value, ast.List):
+            self.held[name] = {self._root(e) for e in value.elts}
+            self._touch(self.held[name])
+        elif name is None:
             self._sites(value)
             self._uses(value)
-            return
-        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+        elif isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
             self._part(name, value, main)
         elif isinstance(value, ast.Name):
             self._alias(name, value.id)
@@ -207,7 +371,8 @@ class Table:
         for i, name in enumerate(names):
             if main:
                 self.inputs.append(name)
-            self.values[name] = ["input", i, None] if main else ["buffer", None, None]
+            if main or name not in self.values:
+                self.values[name] = ["input", i, None] if main else ["buffer", None, None]
 
     def _part(self, name, value, main):
         root, index = value.value.id, value.slice
@@ -233,7 +398,7 @@ class Table:
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
-            self._buffer(name, len(self.sites), self._bytes(call.args))
+            self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
         elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
             self._alias(name, self._root(call.args[0]))
         else:
@@ -243,6 +408,8 @@ class Table:
                 self._buffer(name, len(self.sites) - 1)
             else:
                 self._uses(call)
+                if last in NUMBERS or not any(isinstance(n, ast.Name) and n.id in self.values for n in ast.walk(call)):
+                    return
             self._value(name)
 
     @staticmethod
@@ -264,8 +431,10 @@ class Table:
         for item in items if main else []:
             none = isinstance(item, ast.Constant) and item.value is None
             self.outputs.append((None if none else self._root(item), none))
-        if not main:
-            self._uses(s.value)
+        if not main:  # a partition or a subgraph hands it on
+            for item in items:
+                if not self._root(item):
+                    self._uses(item)
 
     # ---- calls ----
 
@@ -332,19 +501,26 @@ class Table:
             place += 1
         for keyword in call.keywords:
             for leaf in self._leaves(keyword.value):
-                self._argument(site, leaf, "out" if keyword.arg == "out" else "in", None, keyword.arg)
+                role = "scalar" if kind == "kernel" else "out" if keyword.arg == "out" else "in"  # of a kernel: its stream
+                self._argument(site, leaf, role, None, keyword.arg)
         if kind == "kernel" and roles is None:
-            site.args = [("inout" if r else "scalar", r, t) for _, r, t, *_ in site.args]
+            site.args = [("inout" if r and k is None else "scalar", r, t, p, k) for _, r, t, p, k in site.args]
         # aten.relu_, and whatever returns nothing: what it is given is changed. Corrected by its schema.
         bare = name.rsplit(".", 1)[-1] if not operator else operator.split(".")[1]
         if kind == "op" and not method and bare.endswith("_") and not bare.endswith("__"):
             first = next((i for i, a in enumerate(site.args) if a[1]), None)
             if first is not None:
                 site.args[first] = ("inout",) + tuple(site.args[first][1:])
+        # Memory that was allocated and passed to nothing before has no contents to read.
+        site.args = [("out",) + tuple(a[1:]) if a[0] == "inout" and self.values[a[1]][2] in self.untouched else a for a in site.args]
+        self._touch(a[1] for a in site.args)
         site.given = len(site.args)
         self.sites.append(site)
         self.call[id(call)] = len(self.sites) - 1
         return site
+
+    def _touch(self, names):
+        self.untouched -= {self.values[n][2] for n in names if n in self.values}
 
     def _leaves(self, node):
         if isinstance(node, (ast.List, ast.Tuple)):
@@ -364,7 +540,10 @@ class Table:
 
     def _uses(self, node):
         """A statement that reads buffers outside a call: then it is unknown whether a buffer has other readers."""
-        if node is None or self.notes:
+        if node is None:
+            return
+        self._touch(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        if self.notes:
             return
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
@@ -414,7 +593,7 @@ class Table:
 
     def left_out(self):
         """Calls of generated kernels that are not sites: the code has an unknown form."""
-        names = {s.name for s in self.sites}
+        names = {s.name for s in self.sites} | self.inner
         return sorted(k for k in self.known if k not in names)
 
     def contract(self, names=None, schema=None):

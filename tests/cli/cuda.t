@@ -135,6 +135,17 @@ run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
 like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
 like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
 like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
+
+# A tensor in several mappings: the driver tells one of them (cuMemGetAddressRange).
+export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+ima "" call=100000
+is "a tensor across mappings" "$status $(cat out)" "0 rc 0 as computed"
+FAKECUDA_FAIL=illegal@1 run aoti-printer --ima --json --log=log -- "$host" "load=$so" call=100000
+is "is no suspect of a fault" "$(jq -c '.faults[0] | [.kernel, [.suspects[] | select(.certain)], (.arguments[0] | [.extent, .storage, .room, .allocation.bytes])]' log)" \
+	'["triton_poi_fused_add_0",[],[3200000,3200000,null,2097152]]'
+ima illegal@1 walks=100000
+like "strides that leave its storage are" "$(cat log)" 'suspect +arg2_1 reaches 1600000 bytes past its storage'
+unset PYTORCH_CUDA_ALLOC_CONF
 ima "" beside=4
 is "another stream's fault is not this call's" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
 ima "" capturing=4

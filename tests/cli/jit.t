@@ -164,19 +164,71 @@ like "... is said" "$(cat err)" 'input0.npy.: not the tensor described in the bu
 
 # ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
 
-sed 's/empty_strided_cpu/empty_strided_cuda/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
+sed 's/empty_strided_cpu/empty_strided_cuda/; s/cpp_fused/triton_poi_fused/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
 on_gpu() { JITTORCH_CUDA=1 LD_LIBRARY_PATH=$BUILD/tests-lib/cuda run "$@"; }
 on_gpu python3 app.py gpu.py 'print(step())'
 is "device memory: the same result" "$(cat out)" "$want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... watched, too" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
-like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by cpp_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
-like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
+like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'triton_poi_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
+
+# A stream other than the default one, whose work is done late: torch's current stream is what counts (in libtorch_cuda.so, which nobody loads
+# globally).
+side='
+with torch.cuda.stream(torch.cuda.Stream()):'
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$side print(step())"
+is "a side stream: values are read when they are there" "$status $(cat out)" "0 $want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
+like "... and a NaN is found there" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 0.*there \[1\] = -2'
+on_gpu aoti-printer --record side -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
+is "... with the graph's inputs" "$(PYTHONPATH= python3 -c 'import struct; print(*struct.unpack("<3f", open("side/bundle.m0.r000000/input0.npy", "rb").read()[-12:]))')" "1.0 -2.0 3.0"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$side
+ for i in range(3): run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, 1.0, 1.0)])"
+like "--ima on a side stream: the kernel whose launch it was" "$(cat i.txt)" '^triton_poi_fused_log_0: illegal memory access.*call 0 of run 1 of 3_backward'
+like "... found by waiting for it" "$(tr -s ' ' <i.txt)" 'seen this call caused it'
+
+# The user captures a CUDA graph around a compiled function.
+capture='g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g): out = run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, 1.0, 1.0)])
+g.replay(); g.replay()
+print([t.tolist() if t is not None else None for t in out])'
+on_gpu python3 app.py gpu.py "$capture"
+is "a capture around a graph" "$(cat out)" "$want"
+for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer" "aoti-printer --record captured" "aoti-printer --profile"; do
+	on_gpu $tool --log c.txt -- python3 app.py gpu.py "$capture"
+	is "... under $tool: the capture survives" "$status $(cat out)" "0 $want"
+done
+like "... which counts its replays" "$(cat err c.txt)" 'CUDA graph 1: 4 calls captured.*, replayed 2 times'
+
+# A C++ kernel of a graph for a GPU works on the host, whose memory this GPU cannot reach: its calls are the CPU's.
+cat >cpp.sed <<'EOF'
+/^async_compile.wait/i\
+cpp_fused_log_2 = async_compile.cpp_pybinding(['const float*', 'float*', 'const int64_t'], r'''\
+extern "C"  void  kernel(const float* in_ptr0,\
+                       float* out_ptr0,\
+                       const int64_t ks0)\
+{ log }\
+''')\
+constant0 = torch.Tensor(*eval(os.environ["ON_HOST"]), on_cpu=True)
+s/^import math/&, os/
+s/^            x.memory.launch()/            getattr(x.memory, "launch", bool)()/
+s/^        buf0 = empty_strided_cuda.*/        buf9 = empty_strided_cpu((3, ), (1, ), None)\
+        cpp_fused_log_2(constant0, buf9, 3)\
+&/
+s/^empty_strided_cuda.*/&\
+empty_strided_cpu = lambda size, stride, dtype: torch.empty(size[0], on_cpu=True)/
+EOF
+sed -f cpp.sed gpu.py >mixed.py
+ON_HOST=1.0,2.0,3.0 on_gpu aoti-printer --ima --log i.txt -- python3 app.py mixed.py 'print(step())'
+is "--ima: a C++ kernel's memory is the host's" "$status $(cat i.txt out)" "0 $want"
+ON_HOST=1.0,-2.0,3.0 on_gpu aoti-nanassert --log f.txt -- python3 app.py mixed.py 'step()'
+like "... where a NaN is found, too" "$(cat f.txt)" 'NaN produced by cpp_fused_log_2'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 

@@ -110,6 +110,7 @@ class Hands:
     def __init__(self, place, what, folder, deadline=None):
         self.place, self.check, self.folder = place, what, folder
         self.fake, self.kit, self.root = place.fake, place.kit, place.root
+        self.cpu = os.environ.get("PT2_GPU_DEVICE") == "cpu"
         self.plant = place.plant == what.number and place.plant != 0
         self.deadline = min(time.monotonic() + what.limit, deadline or 1e18)
         self.expected, self.figures, self.steps, self.token = [], [], [], f"{os.getpid()}.{what.number}.{what.title[:40] if not what.number else ''}"

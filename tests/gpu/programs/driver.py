@@ -1,10 +1,8 @@
 """driver.py FUNCTION... : which of these the driver has; imports torch and a few modules that need the system's libraries, as a program does."""
-import bz2  # noqa: F401
+import contextlib
 import ctypes
+import importlib
 import json
-import lzma  # noqa: F401
-import sqlite3  # noqa: F401
-import ssl  # noqa: F401
 import sys
 import zlib
 
@@ -12,6 +10,9 @@ import torch
 
 import gpu
 
+for name in "bz2", "lzma", "sqlite3", "ssl":
+    with contextlib.suppress(ImportError):  # some Pythons are built without one
+        importlib.import_module(name)
 driver = ctypes.CDLL("libcuda.so.1" if gpu.cuda else None)
 version = ctypes.c_int()
 if gpu.cuda:

@@ -56,7 +56,7 @@ def play(scenes):
         try:
             scenes[name](*arguments)
             wait()
-        except (RuntimeError, torch._inductor.exc.InductorError) as e:
+        except Exception as e:
             print(type(e).__name__ + ":", str(e).splitlines()[0] if str(e) else "", flush=True)
             if os.environ.get("PT2_TRACEBACK"):
                 raise

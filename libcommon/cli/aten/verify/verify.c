@@ -171,34 +171,6 @@ static void find_down(struct verify *v)
 	}
 }
 
-/* The last write into a buffer of the model: the state after the call. */
-static void expect_left(struct verify *v, uint32_t write)
-{
-	const struct observed_tensor *w = &v->o->write[write];
-	const uint32_t node = reference_left(v->ref, w->v->path);
-	for (uint32_t i = write + 1; i < v->o->n_writes; i++)
-		if (slice_eq(v->o->write[i].v->path, w->v->path))
-			return;
-	v->write[write].expect = node != NONE && reference_is_tensor(v->ref, node) ? node : NONE;
-}
-
-/* An output of the model is named by its position, an updated buffer by its path. */
-static void expect_outputs(struct verify *v)
-{
-	const struct observed *o = v->o;
-	for (uint32_t i = 0; i < o->n_writes; i++) {
-		v->write[i].expect = v->write[i].derived = NONE;
-		if (i >= o->n_inputs && o->write[i].v->path.n)
-			expect_left(v, i);
-	}
-	for (uint32_t r = o->first_output; r < o->n_reads; r++) {
-		const uint32_t node = reference_output(v->ref, o->read[r].v->arg);
-		v->read[r].expect = node != NONE && reference_is_tensor(v->ref, node) ? node : NONE;
-		if (o->read[r].same != NONE)
-			v->write[o->read[r].same].expect = v->read[r].expect;
-	}
-}
-
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
 {
 	struct verify_finding *f = &PUSH_TO(v->finding, v->n_findings, v->cap_findings);
@@ -238,12 +210,17 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	for (uint32_t c = 0; c < o->n_calls; c++)
 		v->row[c] = (struct verify_row){.node = NONE, .together = NONE};
 	index_nodes(v);
+	for (uint32_t w = 0; w < o->n_writes; w++)
+		v->write[w].expect = v->write[w].derived = NONE;
+	for (uint32_t r = 0; r < o->n_reads; r++)
+		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
-	expect_outputs(v);
+	verify_outputs(v);
 	verify_classify(v);
 	verify_derive(v);
 	verify_blame(v);
 	verify_local(v);
+	verify_suspects(v);
 }
 
 void verify_release(struct verify *v)
@@ -258,6 +235,8 @@ void verify_release(struct verify *v)
 	free(v->write);
 	free(v->row);
 	free(v->finding);
+	free(v->output);
+	free(v->suspect);
 	free(v->by_numel);
 	free(v->down);
 	free(v->questioned);
