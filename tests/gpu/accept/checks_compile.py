@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from harness import check
+from harness import COMPILES, check
 
 TOOLS = ("aoti-checkinputs", "aoti-nanassert", "aoti-printer", "aoti-verify", "fxexplain", "fxminify", "pt2-run", "tlparse")
 
@@ -32,7 +32,7 @@ def preload(c):
 @check(2, "NaN in a fused Triton kernel: kernel and line", limit=90)
 def nan_forward(c):
     want = c.program("jit.py", "fused")
-    got = c.tool("aoti-nanassert", "--log=found.txt", "--", *c.py("jit.py", "fused"))
+    got = c.tool("aoti-nanassert", "--log=found.txt", "--", *c.py("jit.py", "fused"), env={"TORCHINDUCTOR_COMPILE_THREADS": 8})  # with the pool that users have
     c.equal("found, and the same result", (got.status, got.out), (1, want.out))
     c.like("the kernel", c.read("found.txt"), r"NaN produced by (triton_[a-z]+|cpp)_fused_[a-z_]*log")
     c.like("the line of the program", c.read("found.txt"), r"jit\.py:\d+ in ")
@@ -119,7 +119,7 @@ def resnet(c):
         c.figure("a step alone", alone, "ms")
         c.figure("a step looked at for NaN", watched, "ms")
         c.figure("ratio", watched / alone, "x")
-    bad = c.tool("aoti-nanassert", "--log=bad.txt", "--", *c.py("resnet.py"), env={"BAD": 1})
+    bad = c.tool("aoti-nanassert", "--log=bad.txt", "--", *c.py("resnet.py"), env={"BAD": 1, **COMPILES})
     c.equal("the planted NaN: status", bad.status, 1)
     c.like("the root's kernel", c.read("bad.txt"), r"NaN produced by \w*fused\w*_sqrt")
     c.like("of a tensor in channels_last", c.read("bad.txt"), r"f32\[\d+,256,\d+,\d+\]/\(\d+,1,\d+,256\)(@cuda:\d+)?: \d+ NaN")

@@ -17,7 +17,8 @@ with constant arguments is found in the text of the check (planned()), run once,
 time is exclusive: it runs alone, at the end, and its own plain runs are made again (fresh=True), warm.
 
 Fake (gpu-accept --fake): c.py("streams.py", ...) is the program of that name in tests/gpu/fake, in a Python with tests/lib/jittorch, on the fake driver;
-c.fake says so. PT2_PLANT=N in the environment is the fault that check N must find; the program (or the check itself, c.plant) makes it.
+c.fake says so. PT2_PLANT=N in the environment of the check's own runs is the fault that check N must find; the program (or the check itself, c.plant) makes it. The
+plain runs that are made before the checks have none.
 """
 import ast
 import inspect
@@ -31,6 +32,7 @@ import threading
 import time
 
 CHECKS = {}
+COMPILES = {"TORCHINDUCTOR_COMPILE_THREADS": 4}  # for what is not in the cache yet
 
 
 class Check:
@@ -67,7 +69,7 @@ class Result:
 class Place:
     """Where all checks run: the kit, its Python, the folder for what they write, and what they share."""
 
-    def __init__(self, kit, python, out, fake=False, plant=0):
+    def __init__(self, kit, python, out, fake=False, plant=None):
         self.kit, self.python, self.out, self.fake, self.plant = kit, python, out, fake, plant
         self.tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests/gpu
         self.root = os.path.dirname(os.path.dirname(self.tests))
@@ -80,7 +82,9 @@ class Place:
                                     JITTORCH_LIBRARY=os.path.join(libraries, "jittorch.so"), LD_LIBRARY_PATH=os.path.join(libraries, "cuda"))
         else:
             for name, folder in ("TORCHINDUCTOR_CACHE_DIR", "inductor"), ("TRITON_CACHE_DIR", "triton"):
-                self.environment.setdefault(name, os.path.join(out, "cache", folder))
+                self.environment.setdefault(name, os.path.join(kit + "-cache", folder))  # what was compiled is there for the next run
+            # What is compiled in parallel is: the plain runs, side by side. A watched run takes it from the cache, and needs no pool of processes with a torch each.
+            self.environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         self.environment.pop("PT2_PLANT", None)
 
     def planned(self, arguments):
@@ -93,9 +97,9 @@ class Place:
         if first:
             try:
                 name = "-".join(re.sub(r"\W+", "_", a) for a in arguments)
-                hands = Hands(self, Check(0, name, 150, False, None), os.path.join(self.out, "plain", name), self.end)
+                hands = Hands(self, Check(0, name, 180, False, None), os.path.join(self.out, "plain", name), self.end)
                 try:
-                    entry[1] = hands.run(*hands.py(*arguments))
+                    entry[1] = hands.run(*hands.py(*arguments), env=COMPILES)
                 except Limit as e:
                     entry[1] = Result(arguments, None, "", str(e), 0)
                 hands.end()
@@ -109,10 +113,11 @@ class Hands:
 
     def __init__(self, place, what, folder, deadline=None):
         self.place, self.check, self.folder = place, what, folder
-        self.fake, self.kit, self.root = place.fake, place.kit, place.root
         self.cpu = os.environ.get("PT2_GPU_DEVICE") == "cpu"
-        self.plant = place.plant == what.number and place.plant != 0
-        self.deadline = min(time.monotonic() + what.limit, deadline or 1e18)
+        self.fake, self.kit, self.root = place.fake, place.kit, place.root
+        self.plant = what.number > 0 and place.plant in ("all", str(what.number))
+        # Nobody knows how slow the machine is that has no GPU, and what else runs there.
+        self.deadline = min(time.monotonic() + what.limit * (5 if self.fake or self.cpu else 1), deadline or 1e18)
         self.expected, self.figures, self.steps, self.token = [], [], [], f"{os.getpid()}.{what.number}.{what.title[:40] if not what.number else ''}"
         self.lock = threading.Lock()
         os.makedirs(folder, exist_ok=True)

@@ -183,7 +183,11 @@ import triton.language as tl
 )
 @triton.jit
 def {name}(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
-    pass  # {operation}
+    xoffset = tl.program_id(0) * XBLOCK
+    xindex = xoffset + tl.arange(0, XBLOCK)[:]
+    xmask = xindex < xnumel
+    tmp0 = tl.load(in_ptr0 + (xindex), xmask){scan}
+    tl.store(out_ptr0 + (xindex), tmp0, xmask)  # {operation}
 ''', device_str='cuda')
 """
 HELPER = """
@@ -191,6 +195,7 @@ HELPER = """
 def _triton_helper_fn_add0(arg0_0, arg1_0):
     return arg0_0 + arg1_0
 """
+SCAN = "\n    tmp0, = tl.associative_scan((tmp0,), 0, _triton_helper_fn_add0)"
 CALL = """
 async_compile.wait(globals())
 del async_compile
@@ -233,7 +238,7 @@ def graph(title, inputs, calls, outputs, graphs=False, sources=()):
     text, lines = HEAD.format(title=title), []
     for k in calls:
         if k.name != "extern_kernels.mm":
-            text += TRITON.format(name=k.name, operation=k.operation, helper=HELPER if k.scan else "")
+            text += TRITON.format(name=k.name, operation=k.operation, helper=HELPER if k.scan else "", scan=SCAN if k.scan else "")
     text += CALL.format(inputs=", ".join(inputs))
     for k in calls:
         if k.to not in inputs:
