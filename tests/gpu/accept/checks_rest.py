@@ -32,6 +32,7 @@ def rest(c):
     c.equal("... status", got["child"].status, 1)
     kept = [d for d in os.listdir(c.path("kept")) if d.startswith("bundle.")] if os.path.isdir(c.path("kept")) else []
     c.equal("--record: a graph with its inputs, the same result", (got["record"].status, got["record"].out, len(kept)), (1, fused.out, 1))
-    again = c.tool("aoti-nanassert", "--log=again.txt", c.path("kept"))
-    c.equal("... run again: status", again.status, 1)
-    c.like("... the same kernel", c.read("again.txt"), "NaN produced by triton_" if not c.fake else "NaN produced by")
+    if not c.fake:  # it is a program of torch
+        again = c.tool("aoti-nanassert", "--log=again.txt", c.path("kept"))
+        c.equal("... run again: status", again.status, 1)
+        c.like("... the same kernel", c.read("again.txt"), "NaN produced by triton_")

@@ -1,9 +1,10 @@
 """The twin of programs/threads.py. jittorch's current stream is the process's: the threads take turns."""
+import ctypes
 import os
 import struct
 import threading
 
-from twin import Kernel, Tensor, graph, launch, now, planted, play, tensor, torch, total, wait
+from twin import Kernel, Tensor, driver, graph, launch, now, planted, play, tensor, torch, total, wait
 
 GOOD = [0.5 + i / 8 for i in range(8)]
 BAD = GOOD[:5] + [-2.0] + GOOD[6:]
@@ -16,9 +17,11 @@ def streams(how="good"):
     for f, t in zip(models, x):
         f(t)
     wait()
-    turn, results = threading.Lock(), [None, None]
+    turn, results, context = threading.Lock(), [None, None], ctypes.c_void_p()
+    driver.cuCtxGetCurrent(ctypes.byref(context))
 
     def work(i):
+        driver.cuCtxSetCurrent(context)
         with turn, torch.cuda.stream(torch.cuda.Stream()):
             for n in range(3):
                 later = tensor([float("nan")] * 8)
