@@ -4,30 +4,35 @@ import json
 import os
 import re
 
+import checks_packages
 from aside import together
 from harness import check
 
 SCENES = ("float32", "tf32", "bfloat16", "wrong")
 
 
-def trace(c, name):
-    return (sorted(glob.glob(os.path.join(c.path(name), "*.log"))) or [c.path(name)])[0]
-
-
 @check(22, "a GPU's dump against its graph and against the CPU's: float32, TF32, bfloat16; a wrong kernel is found", limit=140)
 def verify(c):
     want = c.program("precisions.py", "float32", "tf32", "bfloat16", "wrong")
+    if c.fake:
+        return recorded(c)
+    dump = c.path("gpu")
     got = together(
-        gpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("gpu"), "--", *c.py("precisions.py", *SCENES), env={"TORCH_TRACE": c.path("trace")}),
+        gpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", dump, "--", *c.py("precisions.py", *SCENES), env={"TORCH_TRACE": c.path("trace")}),
         first=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("first"), "--", *c.py("precisions.py", *SCENES[:3])),
         cpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("cpu"), "--", *c.py("precisions.py", *SCENES[:3]), env={"PT2_GPU_DEVICE": "cpu"}),
     )
     c.equal("watched: as alone", (got["gpu"].status, got["gpu"].out), (want.status, want.out))
     c.equal("and the same again, in part", got["first"].out, "".join(want.out.splitlines(True)[:3]))
     c.equal("on the CPU it runs", got["cpu"].status, 0) or c.ok("... what it said", False, got["cpu"])
-    verified = together(**{s: lambda i=i, s=s: c.tool("aoti-verify", "--json", *graph(c, i), trace(c, "trace"), c.path("gpu")) for i, s in enumerate(SCENES)})
-    for s in SCENES:
-        run = verified[s]
+    trace = (sorted(glob.glob(os.path.join(c.path("trace"), "*.log"))) or [c.path("trace")])[0]
+    verdicts(c, together(**{s: lambda i=i: c.tool("aoti-verify", "--json", "--graph", f"{i}/0", "-m", f"{i}_inference", trace, dump)
+                            for i, s in enumerate(SCENES)}))
+    compared(c, c.path("cpu"), c.path("first"), ("0_inference", "1_inference", "2_inference"))
+
+
+def verdicts(c, verified):
+    for s, run in verified.items():
         try:
             report = json.loads(run.out)
         except ValueError:
@@ -42,20 +47,34 @@ def verify(c):
         else:
             c.equal(f"{s}: nothing is called wrong", blamed, [])
             c.ok(f"{s}: kernels are verified", counts["equal"] + counts["rounding"] + counts["effect"] > 0, counts)
-    diff = c.tool("aoti-printer", "--json", "--diff", c.path("cpu"), c.path("first"))
+
+
+def compared(c, a, b, models):
+    diff = c.tool("aoti-printer", "--json", "--diff", a, b)
     try:
-        report = json.loads(diff.out)
-        for s, model in (() if c.fake else zip(SCENES, ("0_inference", "1_inference", "2_inference"))):
-            calls = [k for k in report["calls"] if k.get("model") == model]
-            c.ok(f"{s}: calls are compared with the CPU's", any(k["in"] == "both" for k in calls), calls[:3])
-        c.equal("no call differs from the CPU's by more than its precision explains", [(k.get("model"), k["kernel"]) for k in report["calls"] if k.get("origin")], [])
+        calls = json.loads(diff.out)["calls"]
     except (ValueError, KeyError) as e:
         c.ok("--diff with the CPU's", False, (e, diff))
+        return
+    for model in models:
+        ours = [k for k in calls if k.get("model") == model]
+        c.ok(f"{model}: calls are compared with the CPU's", any(k["in"] == "both" for k in ours), ours[:3])
+    c.equal("no call differs from the CPU's by more than its precision explains", [(k.get("model"), k["kernel"]) for k in calls if k.get("origin")], [])
     c.equal("... status", diff.status, 0)
 
 
-def graph(c, i):
-    return ("--graph", f"{i}/0", "-m", f"{i}_inference") if not c.fake else ("--graph", f"[{i}/0]")
+def recorded(c):
+    """On the fake driver: a package whose trace is recorded."""
+    jobs = {s: lambda s=s: c.tool("aoti-printer", "-q", "-i", "--constants", "-o", c.path("gpu." + s), "--", *c.py("precisions.py", s))
+            for s in ("float32", "wrong")}
+    cpu = checks_packages.recorded(c, "linear_cpu"), os.path.join(checks_packages.values(c), "linear.in0.npy")
+    jobs["cpu"] = lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("cpu"), *cpu)
+    got = together(**jobs)
+    for s, run in got.items():
+        c.equal(f"{s}: runs", run.status, 0)
+    c.run(*c.py("precisions.py", "weights:" + c.path("gpu.float32")))
+    verdicts(c, {s: c.tool("aoti-verify", "--json", "--weights", c.path("weights.npz"), c.path("trace.log"), c.path("gpu." + s)) for s in ("float32", "wrong")})
+    compared(c, c.path("cpu"), c.path("gpu.float32"), ())
 
 
 # ---- every call a site ----

@@ -66,9 +66,10 @@ def side(name, which="good"):
     return "0 failed, 0 wrong" in host("threads=1x1:4") and "mm: as computed"
 
 
-for scene in sys.argv[1:]:
-    what, *rest = scene.split(":")
-    said = f"{rest[0]}: compiled" if what == "make" else {"run": run, "side": side}[what](*rest)
-    print(said, flush=True)
-    if "illegal" in str(said):
-        sys.exit(1)
+if __name__ == "__main__":
+    for scene in sys.argv[1:]:
+        what, *rest = scene.split(":")
+        said = f"{rest[0]}: compiled" if what == "make" else {"run": run, "side": side}[what](*rest)
+        print(said, flush=True)
+        if "illegal" in str(said):
+            sys.exit(1)
