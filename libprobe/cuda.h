@@ -284,6 +284,8 @@ struct cuda_replay {
 };
 /* name: the first n captured calls. */
 void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error);
+/* An error that is seen when nothing is known about its call. */
+void cuda_tell_later(int error);
 /* With CALLS_SYNC: is the device still healthy before this call? */
 void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 /* After it: was it launched, and (CALLS_SYNC) did it succeed? If false, no value can be read any more. */

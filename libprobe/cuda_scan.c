@@ -523,12 +523,21 @@ void cuda_scan_poll(void)
 	}
 }
 
+/* From CUDA_ERROR_ILLEGAL_ADDRESS on they are errors of kernels, but for one that a destroyed context has. */
+static void look_at_error(int error)
+{
+	enum { FIRST = 700, CONTEXT_IS_DESTROYED = 709, LAST = 719 };
+	if (error >= FIRST && error <= LAST && error != CONTEXT_IS_DESTROYED && !cuda_broken)
+		cuda_tell_later(error);
+}
+
 static void record(struct cuda_scanner *c, void *stream)
 {
-	if (c->told || cuda_broken)
+	if (cuda_broken)
 		return;
-	if (!cuda.event_record(c->event, stream))
-		c->recorded = true;
+	const int error = cuda.event_record(c->event, stream);
+	c->recorded |= !error;
+	look_at_error(error);
 }
 
 void cuda_scan_end_run(struct ops_run *run)
@@ -555,10 +564,12 @@ static void at_end(void)
 		return;
 	for (size_t i = 0; i < CONTEXTS && scanners[i].handle; i++) {
 		struct cuda_scanner *c = &scanners[i];
-		if (c->state != 1 || c->told || !c->recorded || cuda_broken || (cuda.ctx_set_current && cuda.ctx_set_current(c->handle)))
+		int error = NOT_READY;
+		if (c->state != 1 || !c->recorded || cuda_broken || (cuda.ctx_set_current && cuda.ctx_set_current(c->handle)))
 			continue;
-		for (int ms = 0; ms < PATIENCE_MS && cuda.event_query(c->event) == NOT_READY; ms++)
+		for (int ms = 0; ms < PATIENCE_MS && (error = cuda.event_query(c->event)) == NOT_READY && !c->told; ms++)
 			usleep(1000);
+		look_at_error(error);
 	}
 	cuda_scan_poll();
 	probe_leave();

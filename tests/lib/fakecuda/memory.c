@@ -175,6 +175,22 @@ int cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
 	return fake_leave(rc, "cuMemHostRegister_v2 %zu %u", bytes, flags);
 }
 
+int cuMemHostUnregister(void *p)
+{
+	struct device *d;
+	size_t i = 0;
+	int rc = fake_enter(&d);
+	while (i < sizeof(pinned) / sizeof(*pinned) && pinned[i].at != p)
+		i++;
+	if (!rc && i == sizeof(pinned) / sizeof(*pinned))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		rc = fake_wait(d, EVERY, d->seq);
+		pinned[i] = (struct pinned){0};
+	}
+	return fake_leave(rc, "cuMemHostUnregister");
+}
+
 int cuMemHostGetDevicePointer_v2(uint64_t *address, void *p, unsigned flags)
 {
 	struct device *d;
