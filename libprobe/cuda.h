@@ -35,6 +35,8 @@
  * is reported ("graph" event), and its replays, by whoever makes them, are calls of "cuda_graph[N]" outside any run (cuda_graph.c explains
  * how they are seen).
  *
+ * With CALLS_SCAN nothing is copied and nothing waited for (cuda_scan.c): kernels of ours examine what each call wrote, also in a captured graph.
+ *
  * With CALLS_SYNC (cuda_fault.c) each launch and op is waited for on its own stream; before it, everything that the GPU was given on any
  * stream, so that a fault of other work is not attributed to this call (while a graph is captured, only its own stream). A driver error is
  * reported once, as a "device-fault" event, with everything known about the call. All errors that matter here are sticky: every later call
@@ -53,6 +55,7 @@
 
 #include <stdatomic.h>
 
+struct cuda_scanner;
 struct model;
 struct ops_open;
 struct ops_regs;
@@ -92,6 +95,15 @@ struct cuda_driver {
 	int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 		      void *stream, void **params, void **extra);
 	int (*mem_alloc)(uint64_t *address, size_t n);
+	int (*memset_async)(uint64_t address, unsigned char byte, size_t n, void *stream);
+	int (*host_register)(void *memory, size_t n, unsigned flags);
+	int (*host_pointer)(uint64_t *address, void *memory, unsigned flags);
+	int (*stream_create)(void **stream, unsigned flags);
+	int (*event_create)(void **event, unsigned flags);
+	int (*event_record)(void *event, void *stream);
+	int (*event_query)(void *event);
+	int (*event_elapsed)(float *ms, void *from, void *to);
+	int (*ctx_set_current)(void *context);
 	int (*ctx_get_current)(void **context);
 	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);      /* CUDA 12.4 */
 	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size); /* 12.4 */
@@ -250,6 +262,18 @@ bool cuda_layout_of(const struct tensor_meta *m, struct cuda_layout *l, uint64_t
 /* Statistics of n elements, computed on the device. layout NULL: in index order. False: copy them. */
 bool cuda_reduce(int dtype, const void *data, uint64_t n, const struct cuda_layout *layout, struct tensor_stats *s);
 
+/* ---- cuda_scan.c: NaN, found without waiting (CALLS_SCAN) ---- */
+
+/* Around a call on a GPU, also one that is captured, after its values were read. False: this GPU cannot do it. */
+bool cuda_scan_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+bool cuda_scan_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* After the last call of a run; after a replay. */
+void cuda_scan_end_run(struct ops_run *run);
+void cuda_scan_replayed(void *stream);
+/* Logs what was found so far, outside of any run. */
+void cuda_scan_poll(void);
+void cuda_scan_after_fork(void);
+
 /* ---- cuda_graph.c: captured calls and their replays ---- */
 
 /* Starts watching the process's own calls that make and launch graphs, in all loaded libraries. */
@@ -276,6 +300,8 @@ struct cuda_replay {
 };
 /* name: the first n captured calls. */
 void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error);
+/* An error that is seen when nothing is known about its call. */
+void cuda_tell_later(int error);
 /* With CALLS_SYNC: is the device still healthy before this call? */
 void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 /* After it: was it launched, and (CALLS_SYNC) did it succeed? If false, no value can be read any more. */

@@ -711,7 +711,7 @@ static const char *probe_text(void)
 {
 	char *build = live_build_folder();
 	buf_reset(&shipped);
-	const char *text = probe_ptx(build, &shipped);
+	const char *text = probe_ptx(build, "sm_50", &shipped);
 	free(build);
 	return text;
 }
