@@ -93,6 +93,9 @@ struct cuda_driver {
 		      void *stream, void **params, void **extra);
 	int (*mem_alloc)(uint64_t *address, size_t n);
 	int (*ctx_get_current)(void **context);
+	int (*ctx_set_current)(void *context);
+	int (*primary_state)(int device, unsigned *flags, int *active);
+	int (*primary_retain)(void **context, int device);
 	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);      /* CUDA 12.4 */
 	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size); /* 12.4 */
 	int (*func_get_name)(const char **name, void *function);                        /* 12.3 */
@@ -148,6 +151,9 @@ int cuda_relax_capture(void);
 void cuda_restore_capture(int mode);
 /* Is this stream being captured? */
 bool cuda_capturing(void *stream);
+/* A thread that has not used the GPU yet has no context (autograd's, before the first kernel of a backward graph): makes the one current that
+ * the runtime would. */
+void cuda_enter(const struct model *m);
 
 /* ---- cuda_elf.c ---- */
 
