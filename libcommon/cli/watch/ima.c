@@ -270,6 +270,15 @@ static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t
 	return IMA_TOO_MANY;
 }
 
+/* Does the driver know allocations at all? It may not know those of a pool (cudaMallocAsync). */
+static bool answered(const struct ima_event *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].allocation)
+			return true;
+	return false;
+}
+
 /* IMA_WHY_N: nothing wrong with it is known. */
 static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b, bool *certain)
 {
@@ -299,7 +308,7 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 			 p->extent - room, p->extent, room);
 		return IMA_BEYOND_ALLOCATION;
 	}
-	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda")) {
+	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda") && answered(e)) {
 		buf_addf(b, " is in no allocation known to the driver (0x%" PRIx64 "): freed?", p->address);
 		return IMA_NO_ALLOCATION;
 	}
