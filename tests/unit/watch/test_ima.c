@@ -105,17 +105,18 @@ static void judges(void **state)
 	assert_string_equal(judged(&r, e, &b),
 			    "1 no-allocation: buf2 is in no allocation known to the driver (0x5500): freed?\n"
 			    "2 beyond-storage: buf3 reaches 4 bytes past its storage: sizes and strides need 132 bytes, it has 128\n");
-	/* It has answered for none. */
-	for (uint32_t i = 0; i < e->n; i++)
-		e->p[i].allocation = 0;
-	judged(&r, e, &b);
-	assert_true(e->n_suspects == 1 && e->suspect[0].why == IMA_BEYOND_STORAGE);
 	/* Pinned memory of the host. */
 	e->p[1].on = SLICE("cpu");
 	e->p[1].base = 0x5000;
 	e->p[1].allocation = 4096;
 	judged(&r, e, &b);
 	assert_true(e->n_suspects == 1 && e->suspect[0].param == 2 && ima_certain(&e->suspect[0]));
+	/* The driver has answered for none. */
+	e->p[1].on = SLICE("cuda");
+	for (uint32_t i = 0; i < e->n; i++)
+		e->p[i].allocation = 0;
+	judged(&r, e, &b);
+	assert_true(e->n_suspects == 1 && e->suspect[0].why == IMA_BEYOND_STORAGE);
 	/* One number less than the program's call has: which, nobody knows. */
 	call.n_args = 8;
 	e->p[3].text = SLICE("");
