@@ -84,9 +84,9 @@ enum entry {
 };
 extern const char *const entry_name[ENTRIES];
 
-/* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on which
- * libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of them with
- * RTLD_LOCAL. tests/data/torch-symbols.txt has the places in a real wheel (test_symbols). */
+/* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on
+ * which libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of
+ * them with RTLD_LOCAL. tests/data/torch-symbols.txt has the places in a real wheel (test_symbols). */
 #define PROBE_TORCH_LIBRARIES(X) \
 	X(CPU, "libtorch_cpu.so") \
 	X(CUDA, "libtorch_cuda.so")

@@ -203,7 +203,8 @@ print([t.tolist() if t is not None else None for t in out])'
 on_gpu python3 app.py gpu.py "$capture"
 is "a capture around a graph" "$(cat out)" "$want"
 for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer" "aoti-printer --record captured" "aoti-printer --profile"; do
-	on_gpu $tool --log c.txt -- python3 app.py gpu.py "$capture"
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$capture"
 	is "... under $tool: the capture survives" "$status $(cat out)" "0 $want"
 done
 like "... which counts its replays" "$(cat err c.txt)" 'CUDA graph 1: 4 calls captured.*, replayed 2 times'
@@ -216,7 +217,8 @@ t.start()
 t.join()"
 }
 for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer"; do
-	on_gpu $tool --log c.txt -- python3 app.py gpu.py "$(fresh 1.0,2.0,3.0)"
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$(fresh 1.0,2.0,3.0)"
 	is "a thread without a context under $tool" "$status $(cat out)" "0 $want"
 done
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(fresh 1.0,-2.0,3.0)"

@@ -254,8 +254,8 @@ static bool numel_of(const struct ima_param *p, uint64_t *n)
 	return p->n_dim >= 0;
 }
 
-/* More elements are written than it has. A kernel with indices (a scatter into a small tensor) may write more often than there are elements:
- * it modifies the tensor. */
+/* More elements are written than it has. A kernel with indices (a scatter into a small tensor) may write more often than there are
+ * elements: it modifies the tensor. */
 static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b, bool *certain)
 {
 	const struct ima_param *p = &e->p[i];
@@ -265,7 +265,10 @@ static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t
 		return IMA_WHY_N;
 	const bool beyond = most != IMA_NONE && reach > most;
 	buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s%s", numel, told, how,
-		 beyond ? ": past the end of its " : "", !beyond ? "" : p->storage != IMA_NONE ? "storage" : "allocation");
+		 beyond ? ": past the end of its " : "",
+		 !beyond                  ? ""
+		 : p->storage != IMA_NONE ? "storage"
+					  : "allocation");
 	*certain = slice_is(p->role, "out") && p->storage != IMA_NONE && beyond;
 	return IMA_TOO_MANY;
 }
