@@ -153,6 +153,14 @@ static void out_tensors(struct json_out *o, const struct ops_thread *t, const st
 	json_close(o);
 }
 
+/* Is it about work of the GPU? Not about this thread, the end of the process, or a capture that forbids to wait. */
+static bool is_fault(int error)
+{
+	enum { NOT_INITIALIZED = 3, DEINITIALIZED = 4, INVALID_CONTEXT = 201, NOT_READY = 600, CONTEXT_IS_DESTROYED = 709 };
+	return error && error != NOT_INITIALIZED && error != DEINITIALIZED && error != INVALID_CONTEXT && error != NOT_READY &&
+	       error != CONTEXT_IS_DESTROYED && (error < 900 || error > 908);
+}
+
 /* Reported once per process: everything after it is a consequence. */
 static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct ops_open *c, const char *when, int error)
 {
@@ -274,7 +282,7 @@ void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 	if (!waits(o))
 		return;
 	int r = cuda_wait_all(o->launch.stream);
-	if (r)
+	if (is_fault(r))
 		tell_fault(t, run, o, "before", r);
 	else
 		know_all(t, run, o);
@@ -290,14 +298,14 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 		return false;
 	}
 	int r = waits(o) ? cuda_wait(o->launch.stream) : 0;
-	if (r)
+	if (is_fault(r))
 		tell_fault(t, run, o, "after", r);
 	return !cuda_broken;
 }
 
 void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
 {
-	if (t->read_error)
+	if (is_fault(t->read_error))
 		tell_fault(t, run, o, "values", t->read_error);
 	t->read_error = 0;
 }

@@ -520,7 +520,7 @@ static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *numb
 	}
 }
 
-/* Where a graph's inputs and outputs may be read; NULL if nobody wants them. */
+/* Where a graph's inputs and outputs may be read; NULL if that is not requested. */
 static void *stream_now(const struct model *m, const void *wanted)
 {
 	struct cuda_launch l = {0};

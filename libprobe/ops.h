@@ -125,6 +125,7 @@ struct ops {
 	bool cuda;
 	uint32_t launched; /* the site of launches not in the contract; OPS_SITES: nothing is launched */
 	int32_t (*current_stream)(int32_t device, void **stream); /* may be NULL, like the following */
+	int32_t (*current_device)(int32_t *device);
 	int32_t (*get_storage_size)(void *tensor, int64_t *bytes);
 	int32_t (*get_storage_offset)(void *tensor, int64_t *elements);
 	_Atomic(uint8_t *) unread; /* of contract.arg[a] (cuda_scan.c); NULL: not found yet */

@@ -178,6 +178,8 @@ FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py 
 like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'triton_poi_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
 
+floats() { python3 -c 'import struct, sys; print(*struct.unpack("<3f", open(sys.argv[1], "rb").read()[-12:]))' "$1"; }
+
 # A stream other than the default one, whose work is done late: torch's current stream is what counts (in libtorch_cuda.so, which nobody loads
 # globally).
 side='
@@ -187,7 +189,7 @@ is "a side stream: values are read when they are there" "$status $(cat out)" "0 
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
 like "... and a NaN is found there" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 0.*there \[1\] = -2'
 on_gpu aoti-printer --record side -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
-is "... with the graph's inputs" "$(PYTHONPATH= python3 -c 'import struct; print(*struct.unpack("<3f", open("side/bundle.m0.r000000/input0.npy", "rb").read()[-12:]))')" "1.0 -2.0 3.0"
+is "... with the graph's inputs" "$(floats side/bundle.m0.r000000/input0.npy)" "1.0 -2.0 3.0"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$side
  for i in range(3): run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, 1.0, 1.0)])"
 like "--ima on a side stream: the kernel whose launch it was" "$(cat i.txt)" '^triton_poi_fused_log_0: illegal memory access.*call 0 of run 1 of 3_backward'
@@ -201,10 +203,28 @@ print([t.tolist() if t is not None else None for t in out])'
 on_gpu python3 app.py gpu.py "$capture"
 is "a capture around a graph" "$(cat out)" "$want"
 for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer" "aoti-printer --record captured" "aoti-printer --profile"; do
-	on_gpu $tool --log c.txt -- python3 app.py gpu.py "$capture"
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$capture"
 	is "... under $tool: the capture survives" "$status $(cat out)" "0 $want"
 done
 like "... which counts its replays" "$(cat err c.txt)" 'CUDA graph 1: 4 calls captured.*, replayed 2 times'
+
+# A thread that has used no GPU yet has no context, as autograd's before the first kernel of a backward graph.
+fresh() {
+	echo "args = [torch.Tensor($1), torch.Tensor(1.0, 1.0, 1.0)]
+t = threading.Thread(target=lambda: print([t.tolist() if t is not None else None for t in run(args)]))
+t.start()
+t.join()"
+}
+for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer"; do
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$(fresh 1.0,2.0,3.0)"
+	is "a thread without a context under $tool" "$status $(cat out)" "0 $want"
+done
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(fresh 1.0,-2.0,3.0)"
+like "... its first kernel is examined" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 0'
+on_gpu aoti-printer --record thread -- python3 app.py gpu.py "$(fresh 1.0,-2.0,3.0)"
+is "... and the graph's inputs are kept" "$(floats thread/bundle.m0.r000000/input0.npy)" "1.0 -2.0 3.0"
 
 # Layouts and dtypes: nothing is copied that can be examined on the device, or needs no examination.
 copied() { # the largest copy to the host
