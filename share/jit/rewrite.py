@@ -165,7 +165,13 @@ def constant(node, otherwise):
 
 
 def roles_of_triton(source, name):
-    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read.
+    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read."""
+    pairs = arguments_of_triton(source, name)
+    return pairs and [role for _, role in pairs]
+
+
+def arguments_of_triton(source, name):
+    """(parameter, role) of each argument that a call passes.
 
     The kernel is the function with a decorator of triton_heuristics: helpers precede it (the function of a scan), and with
     triton.unique_kernel_names=False it has another name."""
@@ -199,11 +205,11 @@ def roles_of_triton(source, name):
         if type_ is None and not signature:
             type_ = "*" if "ptr" in p else ""
         if not str(type_).startswith(("*", "tensordesc", "nvTmaDesc")):
-            roles.append("scalar")
+            roles.append((p, "scalar"))
         elif p in mutated or (p in written and p in read):
-            roles.append("inout")
+            roles.append((p, "inout"))
         else:
-            roles.append("out" if p in written or p == "ws_ptr" else "in")  # what a kernel works with is no input, also unused
+            roles.append((p, "out" if p in written or p == "ws_ptr" else "in"))  # what a kernel works with is no input, also unused
     return roles
 
 
@@ -394,7 +400,7 @@ class Table:
             self.storages[storage][2] = len(self.sites) - 1
 
     def _assign(self, target, value, main):
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == "args":
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Name) and value.id == "args":
             self._take_inputs([t.id for t in target.elts if isinstance(t, ast.Name)], main)
             return
         name = target.id if isinstance(target, ast.Name) else None
@@ -742,6 +748,7 @@ class _State:
     tables = {}  # the number of a graph -> (table, first), until it is armed
     built = {}  # id of what _pt2_graph gave -> (that, the number of the graph)
     names = {}  # "0" of "0_forward" -> {place: (path, is a weight)}
+    lazy = {}  # (id of a library's kernels, name) -> its Triton kernel, with cpp_wrapper
     pending = None
     started = None  # None: not yet; "": done; else why not
     said = set()
@@ -836,6 +843,79 @@ def _graph(number, call):
     made = _library().pt2_jit_graph(number, call)
     _State.built[id(made)] = (made, number)
     return made
+
+
+def after_lazy_compile(module):
+    """With cpp_wrapper=True, torch 2.15 compiles a Triton kernel when it is called first, in Python, and Triton launches that call; all
+    further ones are the library's. That first call becomes the only one of a graph of its own, named as the kernel."""
+    if not (_library() and _State.wants & CALLS and hasattr(module, "run_triton_kernel_with_autotune")):
+        return
+    start, run = module.start_kernel_compile, module.run_triton_kernel_with_autotune
+
+    def start_kernel_compile(pending_kernels, kernel_name, kernel_source):
+        _State.lazy[id(pending_kernels), kernel_name] = kernel_source
+        return start(pending_kernels, kernel_name, kernel_source)
+
+    def run_triton_kernel_with_autotune(pending_kernels, kernel_name, stream, args):
+        def original(*_):
+            result.append(run(pending_kernels, kernel_name, stream, args))
+
+        result, watched = [], None
+        try:
+            source = _State.lazy.get((id(pending_kernels), kernel_name))
+            watched = _first_call(pending_kernels.get(kernel_name), kernel_name, source, args, original)
+        except Exception as e:
+            _failed("the first call of %s" % kernel_name, e)
+        if watched:
+            call, given = watched
+            call(given)
+        else:
+            original()
+        return result[0]
+
+    for f, to in ((start, start_kernel_compile), (run, run_triton_kernel_with_autotune)):
+        to.__wrapped__, to.__doc__ = f, f.__doc__
+        setattr(module, to.__name__, to)
+
+
+def _first_call(kernel, name, source, args, original):
+    """(a function that calls original() as the only call of a graph, what it is given); None if that cannot be watched."""
+    pairs = None
+    if source and not _start():
+        source = source.strip()
+        pairs = arguments_of_triton(ast.parse(source, mode="eval").body.args[1].value, name)
+    if not pairs:
+        return None
+    kernel = kernel.result() if hasattr(kernel, "result") else kernel
+    path, line = getattr(kernel, "filename", None) or name, 1
+    try:
+        with open(path, encoding="utf-8") as f:
+            line = next((i for i, t in enumerate(f, 1) if t.startswith("def %s(" % name)), 1)
+    except OSError:
+        pass
+    names = [p for p, _ in pairs] + ["more_%d" % i for i in range(len(args) - len(pairs))]
+    by_name = dict(zip(names, args))
+    taken = [p for p, role in pairs if role in ("in", "inout")]
+    given = [p for p, role in pairs if role in ("out", "inout")]
+    table = Table("\n".join(["%s = %s" % (name, source), "def call(args):", "    [%s] = args" % ", ".join(taken)] +
+                            ["    %s = empty_strided_cuda()" % p for p in given if p not in taken] +
+                            ["    %s.run(%s)" % (name, ", ".join(names)), "    return [%s]" % ", ".join(given)]), path)
+    table.graph, table.sites[0].line = "%s (first call)" % name, line
+    graph, first, library = len(_State.tables), _State.first, _library()
+    _State.first += len(table.sites)
+    _State.tables[graph] = None
+
+    held = [original, args, [by_name[p] for p in given]]
+
+    def call(_):
+        run, with_, written = held
+        held.clear()  # the graph stays, the tensors must not
+        library.pt2_jit_call()(first, run, *with_)
+        return written
+
+    made = library.pt2_jit_graph(graph, call)
+    _arm_table(table, first, graph)
+    return made, [by_name[p] for p in taken]
 
 
 def _types():

@@ -178,6 +178,33 @@ FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py 
 like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
 
+# With cpp_wrapper=True, torch 2.15 compiles a Triton kernel when it is called first, and that call is Python's.
+cat >lazy.txt <<'EOF'
+import torch._inductor.runtime.triton_lazy_compile as lazy
+kernels = {}
+lazy.start_kernel_compile(kernels, "triton_poi_fused_log_0", """
+async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(
+    triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32', 'XBLOCK': 'constexpr'}},
+    inductor_meta={'mutated_arg_names': []},
+)
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    tl.store(out_ptr0 + (x0), tl_math.log(tl.load(in_ptr0 + (x0))))
+''', device_str='cuda')
+""")
+x, y = torch.Tensor(1.0, W, 3.0), torch.empty(3)
+print(lazy.run_triton_kernel_with_autotune(kernels, "triton_poi_fused_log_0", 0, [x, y, 3]), y.tolist())
+EOF
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+is "cpp_wrapper: the first call of a kernel does the same" "$status $(cut -c1-22 out)" "0 launch data [0.0, 0.0,"
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$(sed s/W/-2.0/ lazy.txt)"
+is "... and is watched: kernel, line, roles of its arguments" \
+	"$(jq -c '.findings[0] | [.kernel, .line, (.values[] | [.buffer, .role])]' f.json)" \
+	'["triton_poi_fused_log_0",7,["in_ptr0","in"],["out_ptr0","out"]]'
+FAKECUDA_FAIL=illegal@1 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+like "... also for --ima" "$(cat i.txt)" 'call 0 of run 0 of triton_poi_fused_log_0 \(first call\)'
+
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
