@@ -17,7 +17,7 @@ import re
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
-NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # what they give is no tensor
+NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # their results are not tensors
 VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "permute", "t", "detach")
 SEEN_AS = ("reinterpret_tensor", "as_strided", "copy_if_misaligned", "aten.view.dtype", "TensorDescriptor.from_tensor")
 METHODS = ("copy_", "fill_", "zero_", "set_", "sum", "clone")
@@ -80,23 +80,21 @@ class Pointers:
             fn = self.functions[name]
             read, written = set(), set()
             to = {p: {p} for p in parameters(fn)}
-            for _ in range(3):  # a pointer may be stepped in a loop
-                for node in ast.walk(fn):
+            nodes, known = list(ast.walk(fn)), None
+            assigned = [n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and n.value is not None]
+            while known != to:  # a pointer may be stepped in a loop
+                known = dict(to)
+                for node in assigned:
                     self._bind(node, to)
-            for node in ast.walk(fn):
+            for node in nodes:
                 if isinstance(node, ast.Call):
                     self._call(node, to, read, written)
             self.known[name] = (read, written)
         return self.known[name]
 
     def _bind(self, node, to):
-        if isinstance(node, ast.Assign):
-            targets, value = node.targets, node.value
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-            targets, value = [node.target], node.value
-        else:
-            return
-        for target in targets:
+        value = node.value
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             pairs = [(target, value)]
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
                 pairs = zip(target.elts, value.elts)
@@ -121,6 +119,10 @@ class Pointers:
     def _call(self, node, to, read, written):
         callee = dotted(node.func) or ""
         last = callee.rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
+        reads, writes = (bool(m.match(last)) or last.startswith("atomic_") for m in (self.READS, self.WRITES))
+        harmless = callee.startswith(self.HARMLESS) and not last.startswith("inline_asm")
+        if harmless and not (reads or writes or callee in self.functions):
+            return
         keywords = {k.arg: self._to(k.value, to) for k in node.keywords}
         args = [self._to(a, to) for a in node.args]
         base = self._to(node.func.value, to) if isinstance(node.func, ast.Attribute) else set()
@@ -131,14 +133,10 @@ class Pointers:
             for name, found in list(zip(names, args)) + list(keywords.items()):
                 read |= found if name in inner_read else set()
                 written |= found if name in inner_written else set()
-        elif self.READS.match(last):
-            read |= first
-        elif self.WRITES.match(last):
-            written |= first
-        elif last.startswith("atomic_"):
-            read |= first
-            written |= first
-        elif last.startswith("inline_asm") or not (base or callee.startswith(self.HARMLESS)):
+        elif reads or writes:
+            read |= first if reads else set()
+            written |= first if writes else set()
+        elif not base:
             for found in args + list(keywords.values()):
                 read |= found
                 written |= found
@@ -146,7 +144,8 @@ class Pointers:
 
 def parameters(fn, fixed=False):
     """Their names; fixed: only of those that are declared as tl.constexpr, which a call does not pass."""
-    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs if not fixed or "constexpr" in ast.dump(a)]
+    every = fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs
+    return [a.arg for a in every if not fixed or (a.annotation and "constexpr" in ast.dump(a.annotation))]
 
 
 def entry(node, key):
@@ -209,7 +208,7 @@ def arguments_of_triton(source, name):
         elif p in mutated or (p in written and p in read):
             roles.append((p, "inout"))
         else:
-            roles.append((p, "out" if p in written or p == "ws_ptr" else "in"))  # what a kernel works with is no input, also unused
+            roles.append((p, "out" if p in written or p == "ws_ptr" else "in"))  # scratch memory is not an input, even if unused
     return roles
 
 
@@ -313,7 +312,7 @@ class Table:
                 if i != h:
                     self._alias(i, h)
         elif held:
-            self._note(call, "calls %s more than once: what it gets is not followed" % name)
+            self._note(call, "calls %s, whose arguments are not followed" % name)  # it has others each time
         self._run(fn)
         given = self.returned.get(name, [])
         if isinstance(target, ast.Name):
@@ -343,7 +342,7 @@ class Table:
                 continue
             part = self.elements.get(root)
             if part:
-                self.values.pop(root, None)  # it is no tensor
+                self.values.pop(root, None)  # a tuple, not a tensor
             for i in range(max(part) + 1 if part else 1):
                 name = part.get(i) if part else root
                 site.args.append(("out", name, name or "%s[%d]" % (root, i)))
@@ -380,7 +379,7 @@ class Table:
         return name
 
     def _buffer(self, name, born, bytes_=None):
-        """A name for memory that is allocated before call `born`."""
+        """A name for memory that is allocated before call `born`; its number, if it is new."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
             return self.values[name][2]
@@ -462,7 +461,9 @@ class Table:
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
-            self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
+            storage = self._buffer(name, len(self.sites), self._bytes(call.args))
+            if storage is not None:
+                self.untouched.add(storage)
         elif self._root(call) and not self._what(call):
             self._alias(name, self._root(call))
         else:
