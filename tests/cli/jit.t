@@ -33,16 +33,17 @@ is "results of an operator have the names of their parts" "$(text operators.0_in
 
 # CUDA: a text of every kind of kernel that Inductor generates (scripts/fixtures/cuda_texts.py), of the torch that machines with a GPU
 # have today and of the newest. kernelroles.py reads them a second time, by other means.
-for v in 2.11.0 2.15.0; do
-	tar -xJf "$ROOT/tests/data/jit/cuda-$v.tar.xz"
-	is "torch $v for CUDA, $(find cuda-$v -name '*.py' | wc -l) texts: all calls, roles, nothing made up" \
-		"$(python3 "$ROOT/tests/lib/kernelroles.py" cuda-$v/*.py 2>&1)" ""
+for f in "$ROOT"/tests/data/jit/cuda-*.tar.xz; do
+	tar -xJf "$f"
+	v=$(basename "${f#*cuda-}" .tar.xz)
+	is "torch $v for CUDA, $(find "cuda-$v" -name '*.py' | wc -l) texts: all calls, roles, nothing made up" \
+		"$(python3 "$ROOT/tests/lib/kernelroles.py" "cuda-$v"/*.py 2>&1)" ""
 done
 sed 's/^\( *\)\(triton_\w*\)\.run(/\1getattr(\2, "run")(/' cuda-2.15.0/sort.inference.py >sort.py
 like "... a call of another form would be noticed" "$(python3 "$ROOT/tests/lib/kernelroles.py" sort.py)" 'no call of triton_per_fused_sort_0 is seen'
 cuda() { rewritten "cuda-2.15.0/$1.py" cuda.json && text cuda.json "[.calls[] | [.args[] | select(.role != \"scalar\") | .role + \" \" + .text] | join(\", \")][$2]"; }
 is "a scan: the kernel, not the function before it" "$(cuda cumsum.inference 0)" "out buf1, in arg0_1"
-is "a sum into what another kernel wrote" "$(cuda index_put.inference 1)" "in arg1_1, in arg2_1, inout buf0"
+is "a sum into what another kernel wrote" "$(cuda index_put.inference 1)" "in arg2_1, in arg1_1, inout buf0"
 is "one of several kernels" "$(cuda multi_kernel.inference 0)" "in arg0_1, out buf2"
 is "memory that was allocated and never used before is not read" "$(cuda cooperative.inference 1)" \
 	"in arg0_1, out buf0, inout semaphores_cuda_0, out workspace_0"
