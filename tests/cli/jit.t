@@ -31,6 +31,28 @@ is "results of an operator have the names of their parts" "$(text operators.0_in
 	'[.calls[] | select(.name | test("sort")) | .args[] | select(.role == "out") | .text] | join(" ")')" "$(text operators.0_inference.json \
 	'[.values[].name | select(. == "buf1" or . == "buf2")] | sort | join(" ")')"
 
+# CUDA: a text of every kind of kernel that Inductor generates (scripts/fixtures/cuda_texts.py), of the torch that machines with a GPU
+# have today and of the newest. kernelroles.py reads them a second time, by other means.
+for f in "$ROOT"/tests/data/jit/cuda-*.tar.xz; do
+	tar -xJf "$f"
+	v=$(basename "${f#*cuda-}" .tar.xz)
+	is "torch $v for CUDA, $(find "cuda-$v" -name '*.py' | wc -l) texts: all calls, roles, nothing made up" \
+		"$(python3 "$ROOT/tests/lib/kernelroles.py" "cuda-$v"/*.py 2>&1)" ""
+done
+sed 's/^\( *\)\(triton_\w*\)\.run(/\1getattr(\2, "run")(/' cuda-2.15.0/sort.inference.py >sort.py
+like "... a call of another form would be noticed" "$(python3 "$ROOT/tests/lib/kernelroles.py" sort.py)" 'no call of triton_per_fused_sort_0 is seen'
+cuda() { rewritten "cuda-2.15.0/$1.py" cuda.json && text cuda.json "[.calls[] | [.args[] | select(.role != \"scalar\") | .role + \" \" + .text] | join(\", \")][$2]"; }
+is "a scan: the kernel, not the function before it" "$(cuda cumsum.inference 0)" "out buf1, in arg0_1"
+is "a sum into what another kernel wrote" "$(cuda index_put.inference 1)" "in arg2_1, in arg1_1, inout buf0"
+is "one of several kernels" "$(cuda multi_kernel.inference 0)" "in arg0_1, out buf2"
+is "memory that was allocated and never used before is not read" "$(cuda cooperative.inference 1)" \
+	"in arg0_1, out buf0, inout semaphores_cuda_0, out workspace_0"
+is "a user's kernel: a pointer that is stepped, one changed by a function, one added to" "$(cuda user_in_steps.inference 0)" \
+	"inout arg0_1, out buf0, inout arg1_1"
+is "constants that are not passed" "$(cuda user_odd_arguments.inference 1)" "in arg0_1, in arg1_1, out buf2"
+is "a subgraph's argument is what it is given" "$(cuda cond.inference 0; text cuda.json '.values[] | select(.name == "false_graph_0_arg0_1") | .kind, .index' | paste -sd' ')" \
+	$'in false_graph_0_arg0_1, out false_graph_0_buf0\ninput 1'
+
 # ---- in a process ----
 
 export PYTHONPATH=$ROOT/tests/lib/jittorch JITTORCH_LIBRARY=$BUILD/tests-lib/jittorch.so PYTHONDONTWRITEBYTECODE=1
@@ -274,6 +296,32 @@ ON_HOST=1.0,2.0,3.0 on_gpu aoti-printer --ima --log i.txt -- python3 app.py mixe
 is "--ima: a C++ kernel's memory is the host's" "$status $(cat i.txt out)" "0 $want"
 ON_HOST=1.0,-2.0,3.0 on_gpu aoti-nanassert --log f.txt -- python3 app.py mixed.py 'step()'
 like "... where a NaN is found, too" "$(cat f.txt)" 'NaN produced by cpp_fused_log_2'
+# With cpp_wrapper=True, torch 2.15 compiles a Triton kernel when it is called first, and that call is Python's.
+cat >lazy.txt <<'EOF'
+import torch._inductor.runtime.triton_lazy_compile as lazy
+kernels = {}
+lazy.start_kernel_compile(kernels, "triton_poi_fused_log_0", """
+async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(
+    triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32', 'XBLOCK': 'constexpr'}},
+    inductor_meta={'mutated_arg_names': []},
+)
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    tl.store(out_ptr0 + (x0), tl_math.log(tl.load(in_ptr0 + (x0))))
+''', device_str='cuda')
+""")
+x, y = torch.Tensor(1.0, W, 3.0), torch.empty(3)
+print(lazy.run_triton_kernel_with_autotune(kernels, "triton_poi_fused_log_0", 0, [x, y, 3]), y.tolist())
+EOF
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+is "cpp_wrapper: the first call of a kernel does the same" "$status $(cut -c1-22 out)" "0 launch data [0.0, 0.0,"
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$(sed s/W/-2.0/ lazy.txt)"
+is "... and is watched: kernel, line, roles of its arguments" \
+	"$(jq -c '.findings[0] | [.kernel, .line, (.values[] | [.buffer, .role])]' f.json)" \
+	'["triton_poi_fused_log_0",7,["in_ptr0","in"],["out_ptr0","out"]]'
+FAKECUDA_FAIL=illegal@1 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+like "... also for --ima" "$(cat i.txt)" 'call 0 of run 0 of triton_poi_fused_log_0 \(first call\)'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
