@@ -82,6 +82,9 @@ def recorded(c):
     verdicts(c, {s: c.tool("aoti-verify", "--json", "--weights", c.path("weights.npz"), c.path("trace.log"), c.path("gpu." + s))
                  for s in ("float32", "tf32", "wrong", "wrong in TF32")})
     compared(c, c.path("cpu"), c.path("gpu.float32"), ())
+    compared(c, c.path("cpu"), c.path("gpu.tf32"), ())
+    wrong = c.tool("aoti-printer", "--json", "--diff", c.path("cpu"), c.path("gpu.wrong in TF32"))
+    c.equal("--diff: a wrong kernel behind a product in TF32", wrong.status, 1)
 
 
 # ---- every call a site ----

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-enum { CUDA = 1 };                                     /* c10::DeviceType */
 static const double BOUND = 0x1p-9, FLOAT32 = 0x1p-18; /* of |a| |b|: TF32; what float32 stays below, however it sums */
 
 /* The place of the bias among the arguments; -1: none. False: not a product. */
@@ -154,7 +153,7 @@ void verify_tf32(struct verify *v)
 		const struct observed_tensor *w = &o->write[i];
 		const struct tensor_meta *meta = &w->v->meta;
 		uint32_t n;
-		if (w->call == NONE || !w->x.v || meta->device != CUDA || meta->dtype != DTYPE_F32)
+		if (w->call == NONE || !w->x.v || meta->device != DEVICE_CUDA || meta->dtype != DTYPE_F32)
 			continue;
 		const uint32_t *node = verify_nodes(v, w->x.n, &n);
 		for (uint32_t k = 0; k < n; k++) {
