@@ -167,6 +167,7 @@ $(O)/libprobe/%.o: libprobe/%.c $(O)/flags
 	@$(if $(Q),echo "  CC      $<")
 	$(Q)$(CC) $(all_cflags) $(core) -fPIC -fvisibility=hidden -fexceptions -ftls-model=initial-exec -c $< -o $@
 
+$(O)/libprobe/cuda_scan.o: libprobe/scan.ptx
 $(probe): $(call objects,libprobe/*.c) $(O)/libpt2core.a libprobe/exports.map $(O)/sources
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")

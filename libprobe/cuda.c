@@ -24,6 +24,7 @@ void cuda_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	cuda_graph_after_fork();
+	cuda_scan_after_fork();
 }
 
 static size_t handle_slot(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
@@ -294,6 +295,15 @@ void cuda_open(const struct object *o)
 	    {&cuda.get_function, "cuModuleGetFunction"},
 	    {&cuda.launch, "cuLaunchKernel"},
 	    {&cuda.mem_alloc, "cuMemAlloc_v2"},
+	    {&cuda.memset_async, "cuMemsetD8Async"},
+	    {&cuda.host_register, "cuMemHostRegister_v2"},
+	    {&cuda.host_pointer, "cuMemHostGetDevicePointer_v2"},
+	    {&cuda.stream_create, "cuStreamCreate"},
+	    {&cuda.event_create, "cuEventCreate"},
+	    {&cuda.event_record, "cuEventRecord"},
+	    {&cuda.event_query, "cuEventQuery"},
+	    {&cuda.event_elapsed, "cuEventElapsedTime"},
+	    {&cuda.ctx_set_current, "cuCtxSetCurrent"},
 	    {&cuda.ctx_get_current, "cuCtxGetCurrent"},
 	    {&cuda.param_info, "cuFuncGetParamInfo"},
 	    {&cuda.kernel_param_info, "cuKernelGetParamInfo"},

@@ -178,6 +178,19 @@ static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct o
 	event_end(&o, &b);
 }
 
+void cuda_tell_later(int error)
+{
+	struct buf b = {0};
+	struct json_out o;
+	int none = 0;
+	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
+		return;
+	event_begin(&o, &b, LIVE_DEVICE_FAULT, LIVE_NO_MODEL);
+	json_member_str(&o, "when", SLICE("later"));
+	out_error(&o, error);
+	event_end(&o, &b);
+}
+
 void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error)
 {
 	struct buf b = {0};

@@ -421,6 +421,8 @@ static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 	int result = go_on(c);
 	probe_inside = true;
 	end_replay(t, r, begun, result);
+	if (ops_want() & CALLS_SCAN && !result && !t->depth)
+		cuda_scan_replayed(r->stream);
 	int after = waits && !result && !cuda_broken ? cuda_wait(r->stream) : 0;
 	if (result || after)
 		tell_fault(r, result ? "launch" : "after", result ? result : after);

@@ -408,7 +408,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		return o;
 	if (UNLIKELY(run->model->ops->cuda) && !ops_on_cpu(o->site)) {
 		cuda_op(run->model, &o->launch);
-		o->looked &= !o->launch.captured;
+		o->looked &= !o->launch.captured || ops_want() & CALLS_SCAN;
 	}
 	if (o->looked)
 		read_given(t, run, o, g);

@@ -119,7 +119,8 @@ static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
 	cuda_before(t, run, o);
-	if (o->looked && ops_wants_contents()) {
+	const bool scans = o->looked && ops_want() & CALLS_SCAN && cuda_scan_before(t, run, o);
+	if (o->looked && ops_wants_contents() && !scans) {
 		cuda_look_on(t, run->model, o->launch.stream);
 		ops_values_before(t, run, o);
 		cuda_unread(t, run, o);
@@ -131,6 +132,8 @@ void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_ope
 void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result)
 {
 	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
+		return;
+	if (ops_want() & CALLS_SCAN && cuda_scan_after(t, run, o))
 		return;
 	cuda_look_on(t, run->model, o->launch.stream);
 	ops_values_after(t, run, o);
@@ -149,6 +152,12 @@ static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct op
 		cuda_check(t, run, o);
 	}
 	ops_device_before(t, run, o);
+}
+
+/* Are this call's values requested? */
+static inline bool is_looked_at(uint32_t call)
+{
+	return ops_wants_values() && (!ops_config()->one_call || ops_config()->one_call == call + 1);
 }
 
 static inline void open_call(struct ops_open *o, const struct ops_site *s, uintptr_t sp, uint32_t call, uint32_t k)
@@ -181,7 +190,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		return NULL;
 	}
 	open_call(o, s, (uintptr_t)stack, call, k);
-	o->looked = passes && ops_wants_values() && !(l && l->captured);
+	o->looked = passes && is_looked_at(call) && (!(l && l->captured) || ops_want() & CALLS_SCAN);
 	if (k != CALLS_NO_CALL)
 		o->name = ops->call_name[k];
 	else if (s->kind == SITE_PROXY)
@@ -214,7 +223,7 @@ struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const stru
 		return NULL;
 	}
 	open_call(o, s, sp, call, k);
-	o->looked = ops_wants_values();
+	o->looked = is_looked_at(call);
 	ops_tell_run(t, run);
 	append_begin(t, run, o);
 	return o;

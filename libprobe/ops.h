@@ -127,6 +127,7 @@ struct ops {
 	int32_t (*current_stream)(int32_t device, void **stream); /* may be NULL, like the following */
 	int32_t (*get_storage_size)(void *tensor, int64_t *bytes);
 	int32_t (*get_storage_offset)(void *tensor, int64_t *elements);
+	_Atomic(uint8_t *) unread; /* of contract.arg[a] (cuda_scan.c); NULL: not found yet */
 };
 
 /* Sets up the calls of a model (model.c holds the lock). Does nothing if no calls are requested. */
@@ -236,6 +237,11 @@ struct ops_run {
 	uint64_t begun, unlogged;  /* unlogged: its calls excluded by the filters */
 	bool watched, failed, bad; /* bad: a NaN was produced in it */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
+	/* with CALLS_SCAN (cuda_scan.c) */
+	bool scanned; /* on scan_stream, last */
+	uint32_t counter;
+	void *scan_stream;
+	struct cuda_scanner *scanner;
 	struct ops_kept *kept;
 	struct ops_open {
 		bool used; /* if false, nothing else is set */
@@ -266,6 +272,7 @@ struct ops_thread {
 	bool readable;  /* if allowed */
 	int read_error; /* driver error */
 	uint32_t slot;  /* cuda_reduce.c */
+	uint64_t marked_of; /* cuda_scan.c: seq of the call */
 	void *stage;    /* CUDA_STAGE bytes; NULL */
 	/* With CALLS_SYNC: what the driver knew about parameters before the launch, or about an op's tensors before the call. After a fault
 	 * it does not answer. */

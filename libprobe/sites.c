@@ -495,6 +495,7 @@ void ops_forget(struct model *m)
 	free(ops->value_name);
 	free(ops->value_passes);
 	free(ops->arg_role);
+	free(ops->unread);
 	pthread_mutex_destroy(&ops->lock);
 	free(ops);
 	m->ops = NULL;

@@ -36,6 +36,23 @@ static int take_range(void *target, const char *value, struct err *err)
 	return 0;
 }
 
+/* RUN:CALL */
+static int take_place(void *target, const char *value, struct err *err)
+{
+	char *end;
+	(void)target;
+	const unsigned long run = strtoul(value, &end, 10);
+	const bool first = end != value && *value >= '0' && *value <= '9' && *end == ':';
+	const char *rest = first ? end + 1 : "";
+	const unsigned long call = strtoul(rest, &end, 10);
+	if (*rest < '0' || *rest > '9' || *end || run >= UINT32_MAX || call >= UINT32_MAX - 1)
+		return err_set(err, EXIT_USAGE, "'%s' is not a call of a run, counted from 0: use RUN:CALL, such as 12:7", value);
+	opt.stop_run = (uint32_t)run;
+	opt.stop_call = (uint32_t)call;
+	opt.stops = true;
+	return 0;
+}
+
 static const struct opt options[] = {
     OPT_HEADING("What to look for"),
     OPT_FLAG(0, "inf", &opt.inf, "look for infinities, too"),
@@ -47,6 +64,9 @@ static const struct opt options[] = {
     RUN_OPT_STEP(opt.step, false),
     OPT_FLAG(0, "constants", &opt.constants, "check every weight and input once"),
     OPT_FLAG('a', "all", &opt.all, "report every place, not only the first"),
+    OPT_FLAG(0, "exact", &opt.exact, "on a GPU, wait for each call and examine it"),
+    OPT_CALL(0, "stop-at", "RUN:CALL", take_place, NULL, "examine only this call of this run: 12:7",
+	     .more = "Both are counted from 0, for each model or graph."),
     OPT_HEADING("How to run"),
     RUN_OPT_MODEL(opt.how),
     RUN_OPT_REPEAT('N', "repeat", "N", opt.how, " (default: 1)", NULL),
@@ -77,6 +97,9 @@ static const struct opt_rule rules[] = {
     {.of = OPT_COMMAND, .with = "against", .text = "--against cannot be combined with -- COMMAND"},
     {.of = "against", .with = "no-exec", .text = "--against runs the model and cannot be combined with --no-exec"},
     RUN_RULE_GRAPH("aoti-nanassert --graph 3_backward -- python train.py"),
+    {.of = "stop-at", .without = OPT_COMMAND, .text = "--stop-at requires a command: aoti-nanassert --stop-at 12:7 -- python train.py"},
+    {.of = "exact", .without = OPT_COMMAND, .text = "--exact requires a command: a model that runs here is always examined call by call"},
+    {.of = "stop-at", .with = "step", .text = "--stop-at names the run and cannot be combined with --step"},
     {.of = "fail", .with = "ignore", .text = "--fail stops at the first finding and cannot be combined with --ignore"},
     {0},
 };

@@ -77,6 +77,8 @@ const char *fault_when(struct slice when)
 		return "the driver rejected the launch";
 	if (slice_is(when, "values"))
 		return "while copying its values";
+	if (slice_is(when, "later"))
+		return "after the calls, none of which was waited for";
 	return "this call caused it: the one before succeeded";
 }
 

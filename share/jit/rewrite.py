@@ -17,7 +17,10 @@ import re
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
-NUMBERS = ("item", "size", "stride", "numel")  # what they give is no tensor
+NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # what they give is no tensor
+VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "permute", "t", "detach")
+SEEN_AS = ("reinterpret_tensor", "as_strided", "copy_if_misaligned", "aten.view.dtype", "TensorDescriptor.from_tensor")
+METHODS = ("copy_", "fill_", "zero_", "set_", "sum", "clone")
 # Names of the generated text for a part of torch.ops.
 ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
 
@@ -62,10 +65,10 @@ class Pointers:
     """Which pointer parameters of a Triton function it reads through, and which it writes through: by following them from the parameters,
     through arithmetic, block pointers and descriptors, to loads and stores, in functions of the same source, too."""
 
-    # Not loads, not stores, and what they return may still point somewhere: all others of these modules return values.
-    READS = ("load", "gather", "descriptor_load", "_experimental_descriptor_load")
-    WRITES = ("store", "scatter", "descriptor_store", "_experimental_descriptor_store")
-    HARMLESS = ("tl.", "tl_math.", "libdevice.", "math.")
+    # tl.load(p), desc.load(...), tl.store_tensor_descriptor(desc, ...); all else in these modules touches no memory.
+    READS = re.compile(r"(\w+_)?(load|gather)(_\w+)?$")
+    WRITES = re.compile(r"(\w+_)?(store|scatter)(_\w+)?$")
+    HARMLESS = ("range", "tl.", "triton.language.", "tl_math.", "libdevice.", "math.")
 
     def __init__(self, functions):
         self.functions, self.known = functions, {}
@@ -109,8 +112,10 @@ class Pointers:
             return to.get(node.id, set())
         if isinstance(node, ast.Call):
             last = (dotted(node.func) or getattr(node.func, "attr", "")).rsplit(".", 1)[-1]
-            if last in self.READS or last.startswith("atomic_"):
+            if self.READS.match(last) or last.startswith("atomic_"):
                 return set()
+        if isinstance(node, ast.Attribute) and node.attr in ("dtype", "type", "shape"):
+            return set()
         return set().union(*(self._to(n, to) for n in ast.iter_child_nodes(node)))
 
     def _call(self, node, to, read, written):
@@ -126,9 +131,9 @@ class Pointers:
             for name, found in list(zip(names, args)) + list(keywords.items()):
                 read |= found if name in inner_read else set()
                 written |= found if name in inner_written else set()
-        elif last in self.READS:
+        elif self.READS.match(last):
             read |= first
-        elif last in self.WRITES:
+        elif self.WRITES.match(last):
             written |= first
         elif last.startswith("atomic_"):
             read |= first
@@ -139,8 +144,9 @@ class Pointers:
                 written |= found
 
 
-def parameters(fn):
-    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs]
+def parameters(fn, fixed=False):
+    """Their names; fixed: only of those that are declared as tl.constexpr, which a call does not pass."""
+    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs if not fixed or "constexpr" in ast.dump(a)]
 
 
 def entry(node, key):
@@ -183,8 +189,12 @@ def roles_of_triton(source, name):
     # An input of a kernel that also writes to it has a second parameter for that.
     mutated = {p for p in mutated if isinstance(p, str) and not p.startswith("in_ptr")}
     read, written = Pointers(functions).of(kernel.name)
-    roles = []
+    if not (dotted(made.func) if made else "").endswith(("user_autotune", "template")):
+        written = {p for p in written if not p.startswith("in_ptr")}  # also where it goes to a helper that is not in the text
+    roles, fixed = [], parameters(kernel, fixed=True)
     for i, p in enumerate(parameters(kernel)):
+        if p in fixed:
+            continue
         type_ = signature.get(p, signature.get(i))
         if type_ is None and not signature:
             type_ = "*" if "ptr" in p else ""
@@ -193,7 +203,7 @@ def roles_of_triton(source, name):
         elif p in mutated or (p in written and p in read):
             roles.append("inout")
         else:
-            roles.append("out" if p in written else "in")
+            roles.append("out" if p in written or p == "ws_ptr" else "in")  # what a kernel works with is no input, also unused
     return roles
 
 
@@ -228,7 +238,9 @@ class Table:
         self.inputs, self.outputs, self.notes = [], [], []
         self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
         self.sites, self.call = [], {}
-        self.partitions, self.held = [], {}  # names of functions; "partition0_args" -> the names in it
+        self.local, self.partitions, self.times, self.ran = {}, [], {}, []  # functions: by name, names, calls of each, those that were read
+        self.held, self.returned = {}, {}  # "partition0_args", "partition_0" -> the names in it
+        self.looping = 0
         self.untouched = set()  # storages that were allocated and passed to nothing yet
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
         self._kernels()
@@ -260,27 +272,62 @@ class Table:
     def _functions(self):
         """In the order in which they run: partitions and subgraphs where they are called first, from `call`."""
         found = [n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef) and not n.name.startswith(NOT_RUN)]
-        self.functions = {f.name: f for f in found}
-        self.local = set(self.functions) - {"call"}
+        self.local = {f.name: f for f in found if f.name != "call"}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and dotted(node.func) == "Runner":
                 self.partitions = [n.id for k in node.keywords for n in ast.walk(k.value) if isinstance(n, ast.Name)]
-        for name in ["call"] + [f.name for f in found]:
-            self._run(name)
+        for node in ast.walk(self.tree):
+            name = self._local(node)
+            self.times[name] = self.times.get(name, 0) + 1
+        for f in [f for f in found if f.name == "call"] + found:
+            self._run(f)
         self._results()
 
-    def _run(self, name):
-        if name in self.functions:
-            self._block(self.functions.pop(name).body, name == "call")
+    def _run(self, fn):
+        if fn not in self.ran:
+            self.ran.append(fn)
+            self._block(fn.body, fn.name == "call", fn.name)
 
     def _local(self, call):
-        """The function of this text that an expression calls: a subgraph, or self.partitions[0]."""
+        """The name of a function of this text that an expression calls: a subgraph, or self.partitions[0]."""
         f = call.func if isinstance(call, ast.Call) else None
         if isinstance(f, ast.Name) and f.id in self.local:
             return f.id
         if isinstance(f, ast.Subscript) and dotted(f.value) == "self.partitions" and isinstance(f.slice, ast.Constant):
-            return self.partitions[f.slice.value] if f.slice.value < len(self.partitions) else None
+            return dict(enumerate(self.partitions)).get(f.slice.value)
         return None
+
+    def _subgraph(self, target, name, call):
+        """buf5 = subgraph_0(args), or (buf4,) = self.partitions[0](args): its names for what it gets, and ours for what it returns."""
+        fn = self.local[name]
+        held = self.held.pop(getattr(call.args[0], "id", None) if call.args else None, [])
+        inner = [t.id for s in fn.body[:1] if isinstance(s, ast.Assign) for n in s.targets for t in ast.walk(n) if isinstance(t, ast.Name)]
+        if self.times[name] == 1 and not self.looping and len(held) == len(inner) and all(h in self.values for h in held):
+            for i, h in zip(inner, held):
+                if i != h:
+                    self._alias(i, h)
+        elif held:
+            self._note(call, "calls %s more than once: what it gets is not followed" % name)
+        self._run(fn)
+        given = self.returned.get(name, [])
+        if isinstance(target, ast.Name):
+            for was, now in zip(self.elements.get(target.id, {}).values(), given):  # of the other branch
+                self._unite(was, now)
+            self.elements.setdefault(target.id, dict(enumerate(given)))
+            return
+        for t, g in zip(target.elts if isinstance(target, ast.Tuple) else [], given):
+            if isinstance(t, ast.Name) and g in self.values:
+                self._alias(t.id, g)
+
+    def _unite(self, a, b):
+        """Two names for what is one buffer outside: the results of the branches of a condition."""
+        a, b = (self.values.get(n, (None, None, None))[2] for n in (a, b))
+        if a is None or b is None or a == b:
+            return
+        for v in self.values.values():
+            v[2] = a if v[2] == b else v[2]
+        self.storages[a][3] |= self.storages[b][3]
+        self.storages[b] = [None, self.storages[b][1], self.storages[b][1], set()]
 
     def _results(self):
         """Parts of results have names of their own: the outputs are called by these."""
@@ -289,20 +336,25 @@ class Table:
             if not root:
                 continue
             part = self.elements.get(root)
+            if part:
+                self.values.pop(root, None)  # it is no tensor
             for i in range(max(part) + 1 if part else 1):
                 name = part.get(i) if part else root
                 site.args.append(("out", name, name or "%s[%d]" % (root, i)))
 
-    def _block(self, body, main):
+    def _block(self, body, main, fn=None):
         for s in body:
             if isinstance(s, (ast.If, ast.While, ast.For)):
-                self._uses(s.test if hasattr(s, "test") else s.iter)
-                self._block(s.body, main)
-                self._block(s.orelse, main)
+                self.looping += isinstance(s, ast.While)
+                self._block(s.body, main, fn)
+                self._block(s.orelse, main, fn)
+                self.looping -= isinstance(s, ast.While)
             elif isinstance(s, ast.With):
-                self._block(s.body, main)
+                self._block(s.body, main, fn)
             elif isinstance(s, ast.Return):
                 self._return(s, main)
+                if fn:
+                    self.returned[fn] = [n for n, _ in self._handed(s.value)]
             elif isinstance(s, ast.Assign) and len(s.targets) == 1:
                 self._assign(s.targets[0], s.value, main)
             elif isinstance(s, ast.Expr):
@@ -313,7 +365,7 @@ class Table:
                     self.held.pop(name, None)
                     if not any(name in names for names in self.held.values()):
                         self._forget(name)
-            elif not isinstance(s, (ast.Pass, ast.Global)):
+            elif not isinstance(s, (ast.Pass, ast.Global, ast.Assert, ast.Raise)):  # what only checks and decides reads nothing
                 self._uses(s)
 
     def _value(self, name, kind="buffer", index=None, storage=None):
@@ -347,13 +399,9 @@ class Table:
             return
         name = target.id if isinstance(target, ast.Name) else None
         if self._local(value):
-            self.held.pop(getattr(value.args[0], "id", None) if value.args else None, None)
-            self._run(self._local(value))
-            for n in ast.walk(target):
-                if isinstance(n, ast.Name):
-                    self._value(n.id)
-        elif name and name.endswith("_args") and isinstance(value, ast.List):
-            self.held[name] = {self._root(e) for e in value.elts}
+            self._subgraph(target, self._local(value), value)
+        elif name and isinstance(value, (ast.List, ast.Tuple)):
+            self.held[name] = [n for n, _ in self._handed(value)]
             self._touch(self.held[name])
         elif name is None:
             self._sites(value)
@@ -379,12 +427,20 @@ class Table:
         if root == "args" and isinstance(index, ast.Constant):
             self._take_inputs([name], main)
         elif isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
-            self.elements.setdefault(root, {})[index.value] = name
+            of = self.elements.setdefault(root, {})
+            if of.get(index.value) in self.values:  # a subgraph's
+                self._alias(name, of[index.value])
+                return
+            of[index.value] = name
             if root in self.values and self.values[root][0] == "buffer":
                 self._buffer(name, max(len(self.sites) - 1, 0))
             self._value(name)
         else:
             self._alias(name, root)
+
+    def _note(self, node, text):
+        if not self.notes:
+            self.notes.append("line %d %s" % (node.lineno, text))
 
     def _alias(self, name, root):
         if root in self.values:
@@ -395,20 +451,24 @@ class Table:
                 self.storages[self.values[name][2]][3].add(name)
 
     def _called(self, name, call):
+        while self._is_view(call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+            call = call.func.value  # of a result: buf4 = workspace_0[0:512].view(2, 256).sum(dim=0).view([256])
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
             self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
-        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
-            self._alias(name, self._root(call.args[0]))
+        elif self._root(call) and not self._what(call):
+            self._alias(name, self._root(call))
         else:
             site = self._sites(call)
             if site:
                 site.gives = name
                 self._buffer(name, len(self.sites) - 1)
             else:
+                if last in NUMBERS:
+                    return
                 self._uses(call)
-                if last in NUMBERS or not any(isinstance(n, ast.Name) and n.id in self.values for n in ast.walk(call)):
+                if not any(isinstance(n, ast.Name) and n.id in self.values for n in ast.walk(call)):
                     return
             self._value(name)
 
@@ -425,31 +485,42 @@ class Table:
             return None
         return each * (1 + sum((n - 1) * s for n, s in zip(sizes, strides))) if all(sizes) else 0
 
+    def _handed(self, node):
+        """(name, it is None) of each tensor in a tuple or list."""
+        items = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] if node else []
+        return [(self._root(i), isinstance(i, ast.Constant) and i.value is None) for i in items]
+
     def _return(self, s, main):
         self._sites(s.value)
-        items = s.value.elts if isinstance(s.value, (ast.Tuple, ast.List)) else [s.value] if s.value else []
-        for item in items if main else []:
-            none = isinstance(item, ast.Constant) and item.value is None
-            self.outputs.append((None if none else self._root(item), none))
-        if not main:  # a partition or a subgraph hands it on
-            for item in items:
-                if not self._root(item):
-                    self._uses(item)
+        if main:
+            self.outputs += [(None if none else name, none) for name, none in self._handed(s.value)]
+        elif any(name is None for name, _ in self._handed(s.value)):
+            self._uses(s.value)
 
     # ---- calls ----
 
     def _root(self, node):
         """The buffer that an argument is, or is a view of."""
-        while True:
-            if isinstance(node, ast.Name):
-                return node.id
-            if isinstance(node, ast.Call) and node.args and "reinterpret_tensor" in (dotted(node.func) or ""):
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Call) and node.args and (dotted(node.func) or "").endswith(SEEN_AS):
                 node = node.args[0]
+            elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+                node = node.value
+            elif self._is_view(node):
+                node = node.func.value
             else:
                 return None
+        return node.id
+
+    @staticmethod
+    def _is_view(node):
+        return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
 
     def _what(self, call):
         """(name, kind, roles, operator, self) of a watched call, or None."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        if method in METHODS and self._root(call.func.value) in self.values:
+            return "%s.%s" % (self._root(call.func.value), method), "op", "method", None, True
         callee = dotted(call.func)
         if callee is None:
             return None
@@ -470,8 +541,6 @@ class Table:
             return callee, "op", None, operator, False
         if parts[0] == "extern_kernels" and len(parts) == 2:
             return callee, "op", None, None, False
-        if len(parts) == 2 and parts[1] in ("copy_", "fill_", "zero_", "set_") and parts[0] in self.values:
-            return callee, "op", "method", None, True
         return None
 
     def _sites(self, node):
@@ -492,7 +561,8 @@ class Table:
         site = Site(name, kind, call.lineno)
         site.operator, site.self_first = operator, method
         if method:
-            site.args.append(("inout" if name.endswith("set_") else "out", call.func.value.id, call.func.value.id))
+            role = "inout" if name.endswith("set_") else "out" if name.endswith("_") else "in"
+            site.args.append((role, self._root(call.func.value), ast.unparse(call.func.value)))
         place = 0
         for node in call.args:
             for leaf in self._leaves(node):
@@ -547,7 +617,7 @@ class Table:
             return
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
-                self.notes.append("line %d reads %s outside a call of a kernel or operator" % (node.lineno, n.id))
+                self._note(node, "reads %s outside a call of a kernel or operator" % n.id)
                 return
 
     def _comments(self):
@@ -680,7 +750,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD = 1, 64  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN = 1, 64, 1024  # enum calls_want
 
 
 def _library():
@@ -951,8 +1021,8 @@ def after_output_code(module):
             _after(module.CompiledFxGraph, name)
         else:
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
-    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES:
-        return  # --profile: with CUDA graphs, as it would run
+    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
+        return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):
         """Values between kernels are examined: the same kernels, without CUDA graphs."""

@@ -31,6 +31,8 @@ exits "no time at all: nothing is run" 1 "${accept[@]}" late --fake --only 2 --b
 like "... and said" "$(cat out)" "^.*not run 2  .*0 passed, 0 failed, 1 not run"
 
 # A check that takes too long is killed with all that it started.
+export SLEEPER=$TMP/sleeper
+cp "$(command -v sleep)" "$SLEEPER"
 mkdir -p slow/scripts slow/tests/gpu
 cp "$ROOT/scripts/gpu-accept" slow/scripts/
 cp -r "$ROOT/tests/gpu/accept" slow/tests/gpu/
@@ -41,7 +43,7 @@ from harness import check
 
 @check(1, "sleeps", limit=1)
 def sleeps(c):
-    c.run("sh", "-c", "setsid sleep 987 & echo half; sleep 986")
+    c.run("sh", "-c", "setsid $SLEEPER 987 & echo half; $SLEEPER 986")
 
 
 @check(2, "raises")
@@ -56,8 +58,16 @@ def nothing(c):
 P
 exits "checks that hang or raise" 1 slow/scripts/gpu-accept "$BUILD" slow.out --fake
 like "at its limit" "$(cat out)" 'not ok 1  sleeps: in time: 1 s were over in step 1: sh -c .*'
-is "... with all that it started" "$(pgrep -f 'sleep 98[67]' || echo none)" none
+is "... with all that it started" "$(pgrep -f "$SLEEPER" || echo none)" none
 like "an exception" "$(cat out)" 'not ok 2  raises: one thing: seen before it \(and 1 more\)'
 like "... is in the table" "$(cat slow.out/table.txt)" 'ValueError: oops'
 like "a check that expects nothing" "$(cat out)" 'not ok 3  expects nothing'
+sed -i 's/limit=1)/limit=900)/' slow/tests/gpu/accept/checks_slow.py
+slow/scripts/gpu-accept "$BUILD" stopped.out --fake >out 2>&1 &
+for _ in $(seq 600); do grep -q '^half' stopped.out/work/01/01.out 2>/dev/null && break; sleep 0.05; done
+kill -TERM $!
+wait $!
+is "stopped by a signal: status" "$?" 1
+is "... with all that it started" "$(pgrep -f "$SLEEPER" || echo none)" none
+like "... with the table so far" "$(cat stopped.out/table.txt)" 'ValueError: oops'
 done_testing

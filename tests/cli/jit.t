@@ -206,6 +206,31 @@ for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer" "aoti-printer -
 done
 like "... which counts its replays" "$(cat err c.txt)" 'CUDA graph 1: 4 calls captured.*, replayed 2 times'
 
+# Layouts and dtypes: nothing is copied that can be examined on the device, or needs no examination.
+copied() { # the largest copy to the host
+	awk '/^cuMemcpyDtoHAsync/ && $4 > n {n = $4} END {print n + 0}' driver
+}
+layout() {
+	sed "s/^        buf3 = .*/        buf3 = torch.ops.test.$1(buf2)/; s/^        buf4 = buf3.*/        buf4 = buf3/; s/^        buf5 = .*/        buf5 = buf0/" gpu.py >"$1.py"
+	rm -f driver
+	FAKECUDA_LOG=driver on_gpu aoti-nanassert --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
+}
+layout image 1.0
+is "channels_last: nothing found" "$status" 0
+is "... examined on the device, not copied" "$(grep -c 'run pt2_stats_f32 = 0' driver) $(($(copied) <= 32768))" "1 1"
+layout image 200.0
+is "... a NaN at its place" "$(jq -c '.findings[0] | .kernel, .values[.bad].buffer, .values[.bad].position' f.json | paste -sd' ')" \
+	'"torch.ops.test.image" "buf3" [1,7,4,27]'
+MASK=11 layout mask 1.0
+is "a mask holds no NaN: not read at all" "$status $(copied) $(grep -c 'run pt2_stats' driver)" "0 12 0"
+MASK=4 layout mask 1.0
+is "... nor do indices" "$status $(copied)" "0 12"
+MASK=24 layout mask 1.0
+is "float8 is examined on the device" "$(jq -c '.findings[0] | .values[.bad] | [.nan, .elements]' f.json) $(grep -c 'run pt2_stats_f8e4m3fn = 0' driver)" "[20000,80000] 2"
+layout huge 1.0
+is "a tensor too large to be copied" "$status $(copied)" "0 12"
+like "... is reported" "$(jq -r ".asides[]" f.json)" 'a complex32 tensor on the GPU was not examined: a copy of its 4.00 GiB would be too large'
+
 # A C++ kernel of a graph for a GPU works on the host, whose memory this GPU cannot reach: its calls are the CPU's.
 cat >cpp.sed <<'EOF'
 /^async_compile.wait/i\

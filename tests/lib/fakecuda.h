@@ -66,9 +66,10 @@ int fakecuda_enqueue(void *stream, const char *name, fakecuda_fn *fn, const uint
 
 /* ---- statistics of a tensor: the kernels that the probe ships as PTX (libprobe/cuda_reduce.c) ---- */
 
-/* .visible .entry pt2_stats_TYPE(.param .u64 data, .param .u64 n, .param .u64 out)     TYPE: f32, f64, f16, bf16
+/* .visible .entry pt2_stats_TYPE(.param .u64 data, .param .u64 n, .param .u64 out, .param .align 8 .b8 layout[96])
+ *     TYPE: f32, f64, f16, bf16, f8e5m2, f8e4m3fn, f8e5m2fnuz, f8e4m3fnuz, c64, c128
  *
- * n elements that lie one behind the other. Launched with any grid (B, 1, 1) and block (T, 1, 1), T a power of two up to 1024, no
+ * n elements in the order of memory; layout is struct cuda_layout (libprobe/cuda.h), zeros for those that lie one behind the other. Launched with any grid (B, 1, 1) and block (T, 1, 1), T a power of two up to 1024, no
  * dynamic shared memory; thread t of block b looks at elements b*T + t, + B*T, ... Block b writes out[b], nothing is read of
  * it before. What a tensor_stats() of the same elements says (tensor/stats.h), the sum in place of the mean: min, max and sum leave out
  * NaN and count infinities; where there are no numbers min is +infinity, max -infinity, sum 0. first_bad is the lowest index of a NaN or

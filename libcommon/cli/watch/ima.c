@@ -363,11 +363,13 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 		buf_add_clean(b, e->error);
 		buf_adds(b, ")");
 	}
-	buf_adds(b, refused ? ", when " : ", seen at ");
-	buf_add_clean(b, e->kernel);
-	if (e->call != NONE)
-		buf_addf(b, " (call %u)", e->call);
-	buf_adds(b, refused ? " was launched" : "; caused by that kernel or an earlier one");
+	if (e->kernel.n) {
+		buf_adds(b, refused ? ", when " : ", seen at ");
+		buf_add_clean(b, e->kernel);
+		if (e->call != NONE)
+			buf_addf(b, " (call %u)", e->call);
+		buf_adds(b, refused ? " was launched" : "; caused by that kernel or an earlier one");
+	}
 	buf_adds(b, "; nothing after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima "
 		    "--torch MODEL.pt2 "
 		    "INPUT...)");

@@ -262,7 +262,8 @@ static void to_nanoseconds(struct calls_reader *r, struct call_record *rec)
 		r->tick = tick_of(c);
 	double since = (double)(int64_t)(rec->time - c->tick) * r->tick;
 	rec->time = since >= 0 ? c->tick_ns + clamped(since) : c->tick_ns - clamped(-since);
-	if (rec->what < CALL_VALUE)
+	/* A scanned call has the numbers of a graph and its replay there. */
+	if (rec->what < CALL_VALUE && !(rec->what == CALL_BEGIN && rec->result == CALLS_SCANNED))
 		rec->took = clamped((double)rec->took * r->tick);
 }
 

@@ -68,7 +68,8 @@ def launcher(c, name, body, settings, accuracy=False):
 def operators(text):
     """Of a program's function, in either form: torch.ops.aten.relu.default(x), or torch.relu(x) and x.to(torch.int64)."""
     body = re.search(r"^( *)def (?:f|forward)\(.*\n((?:\1 +.*\n)+)", text, re.M)
-    return sorted(a or b for a, b in re.findall(r"torch\.ops\.(?:aten|prims)\.(\w+)|(?:torch|F|torch\.nn\.functional)\.(\w+)\(", body[2] if body else ""))
+    found = re.findall(r"torch\.ops\.(?:aten|prims)\.(\w+)|(?:torch|F|torch\.nn\.functional)\.(\w+)\(", body[2] if body else "")
+    return sorted(a or b for a, b in found)
 
 
 @check(23, "fxminify: device assert, illegal access, wrong numbers, no memory: each test in a process that it alone can poison", limit=150)

@@ -54,6 +54,17 @@ def check(number, title, limit=60, exclusive=False):
     return add
 
 
+def kill_marked(mark):
+    """Kills all processes with that in their environment."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if mark in f.read() + b"\0" and int(pid) != os.getpid():
+                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass
+
+
 class Limit(Exception):
     """A check's time is over."""
 
@@ -199,14 +210,7 @@ class Hands:
 
     def end(self):
         """Kills what its commands left running in sessions of their own, and keeps its story."""
-        mark = b"PT2_ACCEPT=" + self.token.encode() + b"\0"
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ", "rb") as f:
-                    if mark in f.read() + b"\0" and int(pid) != os.getpid():
-                        os.kill(int(pid), signal.SIGKILL)
-            except OSError:
-                pass
+        kill_marked(b"PT2_ACCEPT=" + self.token.encode() + b"\0")
         with open(self.path("check.json"), "w", encoding="utf-8") as f:
             json.dump({"number": self.check.number, "title": self.check.title, "expected": self.expected, "figures": self.figures,
                        "steps": self.steps}, f, indent=1)

@@ -49,6 +49,15 @@ def graphs():
     print(total(out))
 
 
+def late():
+    calls = [Kernel("triton_poi_fused_log_0", "log", "arg0_1", "buf0"), Kernel("extern_kernels.mm", "copy", "buf0", "buf1")]
+    f = graph("0_inference", ["arg0_1"], calls, ["buf1"], graphs=True)
+    x = tensor(GOOD)
+    for i in range(6):
+        x.write(tensor(BAD if i == 4 and not planted(10) else GOOD).read())
+        print(total(f(x)[0]), flush=True)
+
+
 def _far(out):
     calls = [Kernel("triton_poi_fused_cos_0", "half", "arg0_1", "buf0"), Kernel("log_of_all_0", "far", "buf0", "buf1"),
              Kernel("triton_poi_fused_add_1", "half", "buf1", "buf2")]

@@ -303,4 +303,4 @@ def play(scenes):
             wait()
         except RuntimeError as e:
             print("RuntimeError:", e, flush=True)
-            os._exit(1)
+            sys.exit(1)

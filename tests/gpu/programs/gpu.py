@@ -60,8 +60,7 @@ def play(scenes):
             print(type(e).__name__ + ":", str(e).splitlines()[0] if str(e) else "", flush=True)
             if os.environ.get("PT2_TRACEBACK"):
                 raise
-            sys.stdout.flush()
-            os._exit(1)  # the context is gone: what torch would do at the end fails, too
+            sys.exit(1)
 
 
 def tell(**facts):

@@ -6,7 +6,8 @@
     farside   the same on a stream of the program's own
     train     forward, backward, optimizer; the gradient of a root at zero is NaN
     scans     cumsum, logcumsumexp and an associative_scan, with a logarithm in the scan's kernel; scans:good of something positive
-    graphs    CUDA graphs (mode="reduce-overhead"), no NaN"""
+    graphs    CUDA graphs (mode="reduce-overhead"), no NaN
+    late      the same with a logarithm, of something negative in the fifth call: a replay"""
 import torch
 
 import gpu
@@ -98,6 +99,15 @@ def graphs():
         for _ in range(6):
             out = f(x).clone()
     print(gpu.total(out))
+
+
+def late():
+    x = matrix()
+    f = torch.compile(lambda x: torch.softmax(torch.log(x) @ x, -1), mode="reduce-overhead")
+    with torch.no_grad():
+        for i in range(6):
+            out = f(x - (i == 4)).clone()
+            print(gpu.total(out), flush=True)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,9 @@ struct range *fake_range(struct device *d, uint64_t address, uint64_t bytes);
 char *fake_data(struct device *d, uint64_t address, uint64_t bytes); /* NULL: not all in one allocation */
 struct device *fake_device_of(uint64_t address);                     /* NULL: of the host */
 
+/* Memory of the host that was registered, around this address; NULL. */
+char *fake_pinned(uint64_t address, uint64_t *at, uint64_t *bytes);
+
 int fake_allocate(struct device *d, uint64_t *address, size_t bytes);
 int fake_release(uint64_t address);
 

@@ -209,6 +209,67 @@ int cuMemSetAccess(uint64_t address, size_t bytes, const void *access, size_t n)
 	return fake_leave(rc, "cuMemSetAccess 0x%llx %zu %zu", (unsigned long long)address, bytes, n);
 }
 
+/* ---- host memory that kernels may use: at the same address, as everywhere with unified addresses ---- */
+
+static struct pinned {
+	char *at;
+	size_t bytes;
+} pinned[64];
+
+char *fake_pinned(uint64_t address, uint64_t *at, uint64_t *bytes)
+{
+	for (size_t i = 0; i < sizeof(pinned) / sizeof(*pinned); i++)
+		if (address - (uint64_t)(uintptr_t)pinned[i].at < pinned[i].bytes) {
+			*at = (uint64_t)(uintptr_t)pinned[i].at;
+			*bytes = pinned[i].bytes;
+			return pinned[i].at;
+		}
+	return NULL;
+}
+
+int cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
+{
+	struct device *d;
+	size_t i = 0;
+	int rc = fake_enter(&d);
+	rc = rc ? rc : fake_unsafe(d);
+	while (i < sizeof(pinned) / sizeof(*pinned) && pinned[i].at)
+		i++;
+	if (!rc && (!bytes || i == sizeof(pinned) / sizeof(*pinned)))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		pinned[i] = (struct pinned){p, bytes};
+	return fake_leave(rc, "cuMemHostRegister_v2 %zu %u", bytes, flags);
+}
+
+int cuMemHostUnregister(void *p)
+{
+	struct device *d;
+	size_t i = 0;
+	int rc = fake_enter(&d);
+	while (i < sizeof(pinned) / sizeof(*pinned) && pinned[i].at != p)
+		i++;
+	if (!rc && i == sizeof(pinned) / sizeof(*pinned))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		rc = fake_wait(d, EVERY, d->seq);
+		pinned[i] = (struct pinned){0};
+	}
+	return fake_leave(rc, "cuMemHostUnregister");
+}
+
+int cuMemHostGetDevicePointer_v2(uint64_t *address, void *p, unsigned flags)
+{
+	struct device *d;
+	uint64_t at, bytes;
+	int rc = fake_enter(&d);
+	if (!rc && (flags || !fake_pinned((uint64_t)(uintptr_t)p, &at, &bytes)))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		*address = (uint64_t)(uintptr_t)p;
+	return fake_leave(rc, "cuMemHostGetDevicePointer_v2 %u", flags);
+}
+
 /* ---- copies ---- */
 
 static int copy_now(struct device *d, struct work *w)

@@ -146,9 +146,13 @@ int fake_text_named(struct device *d, struct function *f)
 static bool find(void *user, uint64_t address, struct ptx_range *r)
 {
 	struct range *range = fake_range(user, address, 1);
+	uint64_t at, bytes;
+	char *host = range ? NULL : fake_pinned(address, &at, &bytes);
 	if (range)
 		*r = (struct ptx_range){range->at, range->room, range->data};
-	return range != NULL;
+	if (host)
+		*r = (struct ptx_range){at, bytes, host};
+	return range || host;
 }
 
 int fake_text_run(struct device *d, struct work *w)

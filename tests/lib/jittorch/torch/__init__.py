@@ -108,13 +108,20 @@ class cuda:
 
 
 class TensorBase:
-    __slots__ = ("impl", "memory")  # impl is the first word behind the object's head
+    __slots__ = ("impl", "memory", "n", "cuda")  # impl is the first word behind the object's head
 
     def __init__(self, *values, on_cpu=False):
         cuda = "JITTORCH_CUDA" in os.environ and not on_cpu
         self.memory = _Device(*values) if cuda else (ctypes.c_float * max(len(values), 1))(*values)
-        n = len(values)
-        self.impl = struct.pack("<Qqq4q4qqq", self.memory.at.value if cuda else ctypes.addressof(self.memory), 1, 6, n, 0, 0, 0, 1, 0, 0, 0, 4 * n, cuda)
+        self.n, self.cuda = len(values), cuda
+        self.shaped(6, (len(values),), (1,))
+
+    def shaped(self, dtype, size, stride):
+        """The same memory, as a tensor of that dtype (torch's number), sizes and strides."""
+        address = self.memory.at.value if self.cuda else ctypes.addressof(self.memory)
+        four = [(list(v) + [0] * 4)[:4] for v in (size, stride)]
+        self.impl = struct.pack("<Qqq4q4qqq", address, len(size), dtype, *four[0], *four[1], 4 * self.n, self.cuda)
+        return self
 
     @property
     def _cdata(self):
@@ -171,6 +178,15 @@ class _Operators:
         self.test = type("test", (), {})()
         self.test.twice = self._Packet(lambda x: Tensor(*[2 * v for v in x.memory]), [False])
         self.test.halves = self._Packet(lambda x: (Tensor(*x.memory), Tensor(*[math.nan if v > 100 else v / 2 for v in x.memory])), [False])
+        # What a convolution makes on a GPU: channels_last, 69696 bytes. The last channel of the second image is spoiled where x is above 100.
+        def image(x):
+            values = [0.5] * 17424
+            values[9991] = math.nan if max(x.memory) > 100 else 2.0
+            return Tensor(*values).shaped(6, (2, 8, 33, 33), (8712, 1, 264, 8))
+
+        self.test.image = self._Packet(image, [False])
+        self.test.mask = self._Packet(lambda x: Tensor(*[math.nan] * 20000).shaped(int(os.environ["MASK"]), (80000,), (1,)), [False])
+        self.test.huge = self._Packet(lambda x: Tensor(*x.memory).shaped(8, (1 << 15, 1 << 15), (1, 1 << 15)), [False])  # complex32, transposed
         self.test.spoil = self._Packet(spoil, [True, False])
 
 
