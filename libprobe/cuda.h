@@ -54,6 +54,7 @@
 
 #include <stdatomic.h>
 
+struct cuda_replay;
 struct cuda_scanner;
 struct model;
 struct ops_open;
@@ -257,6 +258,15 @@ void cuda_scan_replayed(void *stream);
 /* Logs what was found so far, outside of any run. */
 void cuda_scan_poll(void);
 void cuda_scan_after_fork(void);
+
+/* ---- cuda_time.c: times on a GPU (CALLS_TIMES) ---- */
+
+void cuda_time_begin(const struct ops_run *run, struct ops_open *o);
+void cuda_time_end(const struct ops_open *o, bool issued);
+/* 0: it is not timed. */
+uint64_t cuda_time_begin_replay(const struct cuda_replay *r);
+void cuda_time_end_replay(uint64_t number, void *stream, bool issued);
+void cuda_time_after_fork(void);
 
 /* ---- cuda_graph.c: captured calls and their replays ---- */
 

@@ -148,7 +148,7 @@ static inline struct calls_log *ops_log(void) { return ops_the_log; }
 static inline const struct calls_config *ops_config(void) { return &ops_log()->config; }
 static inline uint32_t ops_want(void) { return ops_config()->want; }
 /* Are tensors needed? */
-static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS_NAMES; }
+static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_TIMES); }
 /* ... and their contents, or those of the model's constants? */
 static inline bool ops_wants_contents(void)
 {
@@ -247,6 +247,7 @@ struct ops_run {
 		uint64_t seq, begun, ended;
 		uint32_t call, contract_call, name;
 		bool looked; /* values are valid */
+		uint64_t timed; /* cuda_time.c; 0: no */
 		struct cuda_launch launch;
 	} open;
 };

@@ -501,7 +501,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN = 1, 64, 1024  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES = 1, 64, 1024, 2048  # enum calls_want
 
 
 def _library():
@@ -772,7 +772,7 @@ def after_output_code(module):
             _after(module.CompiledFxGraph, name)
         else:
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
-    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
+    if _State.wants & ~(ON | CALLS | STEPS | CALLS_TIMES) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
         return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):

@@ -100,6 +100,22 @@ like "which is said" "$(jq -r '.asides[]' log)" 'the driver does not run the ker
 exits "a tensor that reaches outside of its storage" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" walks=4
 is "is not read, and what was computed from it is" "$(jq -c '[.findings[0].values[].buffer]' log)" '["arg1_1","buf0"]'
 
+# ---- times ----
+FAKECUDA_LOG=untimed "$host" "load=$so" call=4 call=4 call=4 >/dev/null
+exits "times" 0 env FAKECUDA_LOG=timed aoti-printer --profile --json --log=log -- "$host" "load=$so" call=4 call=4 call=4
+is "the GPU's and the CPU's" "$(jq -c '[.kernels[] | [.kernel, .calls, .gpu_calls, .gpu_median_ns]] | sort' log)" \
+	'[["aoti_torch_cuda_addmm_out",2,2,1000],["triton_per_fused_relu_sum_1",2,2,1000],["triton_poi_fused_add_0",2,2,1000],["triton_poi_fused_mul_2",2,2,1000]]'
+is "their sum" "$(jq -c '.gpu_typical_ns' log)" 8000
+is "nothing is waited for" "$(waits timed)" "$(waits untimed)"
+exits "text" 0 aoti-printer --profile --log=log -- "$host" "load=$so" call=4 call=4
+like "both clocks" "$(cat log)" 'GPU us +min us +max us +total us +launch us +kernel or op'
+like "a row" "$(cat log)" '25.0% +1 +1.00 +1.00 +1.00 +1.00 +[0-9.]+ +triton_poi_fused_add_0'
+like "that the GPU waited" "$(cat log)" 'Before 100% of these calls the GPU was idle'
+exits "in threads" 0 aoti-printer --profile --json --log=log -- "$host" "load=$so" threads=3x20:4
+is "each call has one" "$(jq -c '[.kernels[] | .calls == .gpu_calls] | all' log)" true
+exits "replays" 0 aoti-printer --profile --json --log=log -- "$host" "load=$so" graph=3:4
+is "have times, what is captured has none" "$(jq -c '[.kernels[] | select(.gpu_calls) | [.kernel, .gpu_calls]]' log)" '[["cuda_graph[1]",3]]'
+
 # ---- a fault, and another question was asked ----
 cut='a GPU error stopped the run: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert --exact -- "$host" "load=$so" call=4
