@@ -34,7 +34,7 @@
  * is reported ("graph" event), and its replays, by whoever makes them, are calls of "cuda_graph[N]" outside any run (cuda_graph.c explains
  * how they are seen).
  *
- * With CALLS_SCAN nothing is copied and nothing waited for (cuda_scan.c): kernels of ours examine what each call wrote, also in a captured graph.
+ * With CALLS_SCAN nothing is copied or waited for (cuda_scan.c): a kernel after each call examines what it wrote, also in a captured graph.
  *
  * With CALLS_SYNC (cuda_fault.c) each launch and op is waited for on its own stream; before it, everything that the GPU was given on any
  * stream, so that a fault of other work is not attributed to this call (while a graph is captured, only its own stream). A driver error is

@@ -1,6 +1,6 @@
-/* cuda_time.c - how long calls take on a GPU (CALLS_TIMES): an event before each call and one after it, on its stream. They are read later, when
- * both have passed; nothing is waited for but the rest at the end of the process. What is read becomes a call more in the log, whose CALL_BEGIN
- * has the result CALLS_TIMED and the nanoseconds. Calls that are captured have no time of their own; a replay has.
+/* cuda_time.c - how long calls take on a GPU (CALLS_TIMES): an event before each call and one after it, on its stream. They are read
+ * later, when both have passed; only the rest is waited for, at the end of the process. What is read becomes an additional call in the
+ * log, whose CALL_BEGIN has the result CALLS_TIMED and the nanoseconds. Calls that are captured have no time of their own; a replay has.
  *
  * If the first event has passed before the call was even issued, the GPU had nothing else to do: the time between the events then includes
  * the host's. Such times are marked (CALLS_TIMED_WAITED). */
@@ -168,7 +168,8 @@ void cuda_time_end(const struct ops_open *o, bool issued) { end_on(o->timed, o->
 
 uint64_t cuda_time_begin_replay(const struct cuda_replay *r)
 {
-	const struct timed what = {.model = r->model, .run = CALLS_NO_RUN, .call = r->call, .contract_call = CALLS_NO_CALL, .name = r->name};
+	const struct timed what = {
+	    .model = r->model, .run = CALLS_NO_RUN, .call = r->call, .contract_call = CALLS_NO_CALL, .name = r->name};
 	return begin_on(&what, r->stream);
 }
 

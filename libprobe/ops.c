@@ -174,6 +174,7 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 	o->name = s->name_id;
 	o->launch.gpu = o->launch.kernel = false;
 	o->timed = 0;
+	o->given = NULL;
 }
 
 /* l: how it is launched on a GPU; NULL: not on a GPU. */

@@ -166,10 +166,7 @@ static struct times *times_of(struct profile_row *r) { return r->use_later ? &r-
 static struct times *gpu_times_of(struct profile_row *r) { return r->use_later ? &r->gpu_later : &r->gpu_first; }
 
 /* Where the time goes: on the GPU, if the call has a time there. */
-static uint64_t typical_of(struct profile_row *r)
-{
-	return gpu_times_of(r)->calls ? gpu_times_of(r)->typical : times_of(r)->typical;
-}
+static uint64_t typical_of(struct profile_row *r) { return gpu_times_of(r)->calls ? gpu_times_of(r)->typical : times_of(r)->typical; }
 
 static int by_time(const void *a, const void *b)
 {
@@ -249,12 +246,14 @@ static void show_waits(struct profile *p)
 		calls += p->row[i].gpu_later.calls;
 		waited += p->row[i].waited;
 	}
-	buf_adds(b, "\nGPU us to total us: the GPU's time, between CUDA events before and after each call on its stream; launch us: the CPU's "
-		    "time.\nCalls with - have no time of their own there: they run on the CPU or are captured into a CUDA graph, whose "
-		    "replays have.\n");
+	buf_adds(b,
+		 "\nGPU us to total us: the GPU's time, between CUDA events before and after each call on its stream; launch us: the CPU's "
+		 "time.\nCalls with - have no time of their own there: they run on the CPU or are captured into a CUDA graph, whose "
+		 "replays have.\n");
 	if (waited)
 		buf_addf(b,
-			 "Before %.0f%% of these calls the GPU was idle: it waited for the CPU to launch them, and their times include that wait.\n",
+			 "Before %.0f%% of these calls the GPU was idle: it waited for the CPU to launch them, and their times include "
+			 "that wait.\n",
 			 100.0 * (double)waited / (double)calls);
 }
 

@@ -178,6 +178,33 @@ FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py 
 like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
 
+# A kernel of Triton's: its launch is known from Python's launcher.
+cat >kernel.txt <<'P'
+triton_poi_fused_log_0 = async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32'}})
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    log
+''')
+P
+cat >compile.txt <<'P'
+    def triton(self, name, source):
+        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+        return CachingAutotuner(self.cpp_pybinding((), "log"), ["in_ptr0", "out_ptr0", "xnumel", "XBLOCK"])
+
+P
+awk 'FNR == NR {compile = compile $0 "\n"; next} /^    def wait/ {printf "%s", compile} {print}' compile.txt gpu.py |
+	awk 'FNR == NR {kernel = kernel $0 "\n"; next} /^cpp_fused_log_0 =/ {printf "%s", kernel; skip = 1} /^cpp_fused_add_1 =/ {skip = 0} !skip {print}' kernel.txt - |
+	sed 's/cpp_fused_log_0(primals_1, buf0, 3)/triton_poi_fused_log_0.run(primals_1, buf0, 3, stream=0)/' >triton.py
+on_gpu python3 app.py triton.py 'print(step())'
+is "a kernel of Triton's: the same result" "$(cat out)" "$want"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py triton.py 'step(); step()'
+like "--ima: its grid and block" "$(cat i.txt)" 'grid \(2, 1, 1\), block \(128, 1, 1\), 16 bytes of shared memory'
+like "... its numbers, by their names" "$(cat i.txt)" 'xnumel +3'
+sed 's/buf0, 3, stream=0/buf0, 8, stream=0/; s/for i in range(n):/for i in range(3):/' triton.py >large.py
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py large.py 'step(); step()'
+like "... and that it writes too many elements" "$(tr -s '\n ' ' ' <i.txt)" 'buf0 has 3 elements, the kernel was asked to write 8 \(xnumel 8\)'
+
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
