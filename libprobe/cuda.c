@@ -25,6 +25,7 @@ void cuda_after_fork(void)
 	pthread_mutex_init(&lock, NULL);
 	cuda_graph_after_fork();
 	cuda_scan_after_fork();
+	cuda_time_after_fork();
 }
 
 static size_t handle_slot(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }

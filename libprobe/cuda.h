@@ -35,7 +35,7 @@
  * is reported ("graph" event), and its replays, by whoever makes them, are calls of "cuda_graph[N]" outside any run (cuda_graph.c explains
  * how they are seen).
  *
- * With CALLS_SCAN nothing is copied and nothing waited for (cuda_scan.c): kernels of ours examine what each call wrote, also in a captured graph.
+ * With CALLS_SCAN nothing is copied or waited for (cuda_scan.c): a kernel after each call examines what it wrote, also in a captured graph.
  *
  * With CALLS_SYNC (cuda_fault.c) each launch and op is waited for on its own stream; before it, everything that the GPU was given on any
  * stream, so that a fault of other work is not attributed to this call (while a graph is captured, only its own stream). A driver error is
@@ -55,6 +55,7 @@
 
 #include <stdatomic.h>
 
+struct cuda_replay;
 struct cuda_scanner;
 struct model;
 struct ops_open;
@@ -281,6 +282,15 @@ void cuda_scan_poll(void);
 void cuda_scan_after_fork(void);
 /* The process ends: what the GPU still has to do is waited for. By exit() itself; also before _exit() (os._exit of a child of multiprocessing). */
 void cuda_scan_end(void);
+
+/* ---- cuda_time.c: times on a GPU (CALLS_TIMES) ---- */
+
+void cuda_time_begin(const struct ops_run *run, struct ops_open *o);
+void cuda_time_end(const struct ops_open *o, bool issued);
+/* 0: it is not timed. */
+uint64_t cuda_time_begin_replay(const struct cuda_replay *r);
+void cuda_time_end_replay(uint64_t number, void *stream, bool issued);
+void cuda_time_after_fork(void);
 
 /* ---- cuda_graph.c: captured calls and their replays ---- */
 

@@ -758,7 +758,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN = 1, 64, 1024  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES = 1, 64, 1024, 2048  # enum calls_want
 
 
 def _library():
@@ -770,6 +770,7 @@ def _library():
         lib.pt2_jit_start.restype = lib.pt2_jit_arm.restype = ctypes.c_char_p
         lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
         lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
+        lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
@@ -936,6 +937,27 @@ def _types():
     return classify
 
 
+def _launch(callee, *args, **kwargs):
+    """How torch/_inductor/runtime/triton_heuristics.py launches this call of kernel.run (CachingAutotuner, 2.7 and newer), for a fault:
+    b"GRID GRID GRID THREADS SHARED", and a line "NAME VALUE" for each number; None when it cannot be said."""
+    try:
+        from torch._inductor.runtime.triton_heuristics import GridExpr
+
+        kernel = callee.__self__
+        (launcher,) = kernel.launchers
+        config = launcher.config
+        numbers = {n: v for n, v in zip(kernel.fn.arg_names, args) if type(v) is int}
+        meta = dict(config.kwargs, num_warps=config.num_warps)
+        grid = GridExpr.from_meta(kernel.inductor_meta, config).eval_slow({**meta, **numbers})
+        warp = getattr(kernel.device_props, "warp_size", None) or 32
+        shared = getattr(launcher, "shared", None) or 0
+        lines = ["%d %d %d %d %d" % (*grid, warp * config.num_warps, shared)]
+        lines += ["%s %d" % item for item in numbers.items() if 0 <= item[1] < 1 << 63]
+        return "\n".join(lines).encode()
+    except Exception:
+        return None
+
+
 def _start():
     import sysconfig
 
@@ -951,6 +973,7 @@ def _start():
         why = "free-threaded Python"
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
+        _library().pt2_jit_launches(_launch)
         why = why.decode() if why else ""
     _State.started = why
     if why:
@@ -1118,7 +1141,7 @@ def after_output_code(module):
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
     if _State.wants & CALLS_SCAN:
         _end_before_exit()
-    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
+    if _State.wants & ~(ON | CALLS | STEPS | CALLS_TIMES) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
         return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):

@@ -322,6 +322,32 @@ is "... and is watched: kernel, line, roles of its arguments" \
 	'["triton_poi_fused_log_0",7,["in_ptr0","in"],["out_ptr0","out"]]'
 FAKECUDA_FAIL=illegal@1 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
 like "... also for --ima" "$(cat i.txt)" 'call 0 of run 0 of triton_poi_fused_log_0 \(first call\)'
+# A kernel of Triton's: its launch is known from Python's launcher.
+cat >kernel.txt <<'P'
+triton_poi_fused_log_0 = async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32'}})
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    log
+''')
+P
+cat >compile.txt <<'P'
+    def triton(self, name, source):
+        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+        return CachingAutotuner(self.cpp_pybinding((), "log"), ["in_ptr0", "out_ptr0", "xnumel", "XBLOCK"])
+
+P
+awk 'FNR == NR {compile = compile $0 "\n"; next} /^    def wait/ {printf "%s", compile} {print}' compile.txt gpu.py |
+	awk 'FNR == NR {kernel = kernel $0 "\n"; next} /^cpp_fused_log_0 =/ {printf "%s", kernel; skip = 1} /^cpp_fused_add_1 =/ {skip = 0} !skip {print}' kernel.txt - |
+	sed 's/cpp_fused_log_0(primals_1, buf0, 3)/triton_poi_fused_log_0.run(primals_1, buf0, 3, stream=0)/' >triton.py
+on_gpu python3 app.py triton.py 'print(step())'
+is "a kernel of Triton's: the same result" "$(cat out)" "$want"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py triton.py 'step(); step()'
+like "--ima: its grid and block" "$(cat i.txt)" 'grid \(2, 1, 1\), block \(128, 1, 1\), 16 bytes of shared memory'
+like "... its numbers, by their names" "$(cat i.txt)" 'xnumel +3'
+sed 's/buf0, 3, stream=0/buf0, 8, stream=0/; s/for i in range(n):/for i in range(3):/' triton.py >large.py
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py large.py 'step(); step()'
+like "... and that it writes too many elements" "$(tr -s '\n ' ' ' <i.txt)" 'buf0 has 3 elements, the kernel was asked to write 8 \(xnumel 8\)'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
@@ -372,10 +398,12 @@ run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
 like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
-run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
+run aoti-nanassert -q --exact -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
 is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
+run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
+like "... not while they are scanned, which a graph captures" "$(cat err)" 'a CUDA graph was made'
 
 run aoti-nanassert -- python3 -Iu -c 'print(1)'
 like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'

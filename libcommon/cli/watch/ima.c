@@ -54,6 +54,7 @@ static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
 	uint64_t size = json_count(&r->t, k, "size", 0);
 	p->size = size < 4096 ? (uint32_t)size : 0;
 	p->value = hex_of(r, k, "value");
+	p->text = json_dup(&r->t, k, "name", r->a);
 	p->role = json_dup(&r->t, k, "role", r->a);
 	p->tensor = p->role.n != 0;
 	p->buffer = json_dup(&r->t, k, "buffer", r->a);
@@ -173,6 +174,9 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c)
 	uint32_t from = 0, arg = 0;
 	if (!k || !e->launch)
 		return;
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].text.n) /* Python's own names */
+			return;
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (!e->p[i].tensor || e->p[i].arg >= k->n_args)
 			continue;
