@@ -255,7 +255,7 @@ copied() { # the largest copy to the host
 layout() {
 	sed "s/^        buf3 = .*/        buf3 = torch.ops.test.$1(buf2)/; s/^        buf4 = buf3.*/        buf4 = buf3/; s/^        buf5 = .*/        buf5 = buf0/" gpu.py >"$1.py"
 	rm -f driver
-	FAKECUDA_LOG=driver on_gpu aoti-nanassert --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
+	FAKECUDA_LOG=driver on_gpu aoti-nanassert --all --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
 }
 layout image 1.0
 is "channels_last: nothing found" "$status" 0
