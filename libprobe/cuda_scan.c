@@ -76,8 +76,6 @@ static bool make(struct cuda_scanner *c)
 	       !cuda.launch(c->tick, 1, 1, 1, 1, 1, 1, 0, c->stream, tick, NULL) && !cuda.stream_synchronize(c->stream);
 }
 
-static void at_end(void);
-
 static bool has_driver(void)
 {
 	return cuda.ctx_get_current && cuda.ctx_get_device && cuda.load_text && cuda.get_function && cuda.launch && cuda.mem_alloc &&
@@ -96,7 +94,7 @@ static void make_ready(struct cuda_scanner *c)
 		event_aside(LIVE_NO_MODEL, "the driver does not run the kernel that looks for NaN: each call on the GPU is waited for, and "
 					   "what is captured into CUDA graphs is not examined");
 	if (made && !atomic_exchange(&registered, true))
-		atexit(at_end);
+		atexit(cuda_scan_end);
 	c->state = made ? 1 : -1;
 }
 
@@ -558,7 +556,7 @@ void cuda_scan_replayed(void *stream)
 }
 
 /* What the GPU still has to do when the program ends. */
-static void at_end(void)
+void cuda_scan_end(void)
 {
 	if (!probe_enter())
 		return;

@@ -224,6 +224,8 @@ void pt2_jit_seen(const char *graph, const char *path) { tell_seen(LIVE_NO_MODEL
 
 void pt2_jit_aside(const char *text) { event_aside(LIVE_NO_MODEL, text); }
 
+void pt2_jit_end(void) { cuda_scan_end(); }
+
 /* The contract, for the tool. */
 static bool write_table(uint32_t id, const struct jit_table *t, char *path, size_t room)
 {

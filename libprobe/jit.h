@@ -60,6 +60,7 @@ JIT_EXPORT PyObject *pt2_jit_graph(uint32_t graph, PyObject *callable);
 JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);
 JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* if no calls are recorded */
 JIT_EXPORT void pt2_jit_aside(const char *text);
+JIT_EXPORT void pt2_jit_end(void); /* before os._exit() */
 /* The program has an optimizer; with `ended`, a step of it ended: --step then counts these, not the runs of a graph. */
 JIT_EXPORT void pt2_jit_step(int ended);
 /* The step that the run-th run of a graph belongs to. */

@@ -82,6 +82,8 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 		json_member_u64(o, "together_from", t->h.observed.call[r->together].d->call);
 	if (r->why)
 		json_member_some(o, "why", slice_str(r->why));
+	if (r->tf32)
+		json_member_bool(o, "tf32", true);
 }
 
 static void out_suspects(struct json_out *o, const char *key, const struct trial *t, const struct verify_finding *f)

@@ -169,6 +169,7 @@ struct tally tally(const struct trial *t)
 		case VERIFY_OPEN: n.open++; break;
 		case VERIFY_OPERATOR: n.operators++; break;
 		}
+		n.tf32 += row->tf32;
 		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
 		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
 	}

@@ -330,6 +330,23 @@ static void trials(struct screen *s, const struct verifier *v)
 	buf_release(&b);
 }
 
+/* A row if there are products in TF32: of the trial with the most. */
+static void tf32(struct screen *s, const struct verifier *v)
+{
+	struct buf b = {0};
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct tally n = tally(v->trial[i]);
+		most = n.tf32 > most ? n.tf32 : most;
+	}
+	if (most) {
+		buf_addf(&b, "%u matrix product%s (or convolution%s) in TF32: right to 10 bits, which is all that TF32 keeps", most,
+			 most == 1 ? "" : "s", most == 1 ? "" : "s");
+		show_row(s, "precision", &b);
+	}
+	buf_release(&b);
+}
+
 static void weights(struct screen *s, const struct verifier *v)
 {
 	struct buf b = {0};
@@ -421,6 +438,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	const struct trial *t = first_found(v, true);
 	headline(s, v);
 	trials(s, v);
+	tf32(s, v);
 	weights(s, v);
 	findings(s, t);
 	findings(s, first_found(v, false));

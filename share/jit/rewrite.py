@@ -1013,6 +1013,20 @@ def _after(cls, name):
     setattr(cls, name, run)
 
 
+def _end_before_exit():
+    """A child of multiprocessing ends by os._exit(): what the last run has found on a GPU is not known yet, and no function of atexit runs."""
+    import os
+
+    if not hasattr(os._exit, "__wrapped__"):
+        real = os._exit
+
+        def _exit(status):
+            _library().pt2_jit_end()
+            real(status)
+        _exit.__wrapped__ = real
+        os._exit = _exit
+
+
 def after_output_code(module):
     if not (_library() and _State.wants & CALLS):
         return
@@ -1021,6 +1035,8 @@ def after_output_code(module):
             _after(module.CompiledFxGraph, name)
         else:
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
+    if _State.wants & CALLS_SCAN:
+        _end_before_exit()
     if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
         return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 

@@ -329,6 +329,16 @@ static int32_t matrix_of(struct tensor *t, struct matrix *m)
 	return 0;
 }
 
+/* FAKETORCH_TF32: of an operand's mantissa the tensor cores read 10 bits. */
+static float short_of(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, 4);
+	bits &= getenv("FAKETORCH_TF32") ? ~UINT32_C(0x1fff) : ~UINT32_C(0);
+	memcpy(&x, &bits, 4);
+	return x;
+}
+
 /* out, self (0: none), a, b: address and two strides each; rows, columns, inner; beta, alpha */
 static void gemm(const struct fakecuda_kernel *k)
 {
@@ -343,7 +353,7 @@ static void gemm(const struct fakecuda_kernel *k)
 		for (uint64_t j = 0; j < v[SIZES + 1]; j++) {
 			float sum = 0;
 			for (uint64_t n = 0; n < v[SIZES + 2]; n++)
-				sum += AT(A, i, n) * AT(B, n, j);
+				sum += short_of(AT(A, i, n)) * short_of(AT(B, n, j));
 			AT(OUT, i, j) = (float)scale[1] * sum + (v[SELF] && scale[0] != 0 ? (float)scale[0] * AT(SELF, i, j) : 0);
 		}
 }

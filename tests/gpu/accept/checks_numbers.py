@@ -41,9 +41,11 @@ def verdicts(c, verified):
         counts = {k: sum(r[k] for r in report["runs"]) for k in ("equal", "rounding", "effect", "wrong", "open")}
         blamed = [(f["kernel"], f.get("node", {}).get("name"), f["what"]) for r in report["runs"] for f in r["findings"]]
         c.figure(f"{s}: kernels equal, rounding only, indirect, wrong, open", " ".join(str(n) for n in counts.values()))
-        if s == "wrong":
-            c.equal("wrong: a finding", run.status, 1)
-            c.like("... the kernel of relu", str(blamed[:1]), r"\('triton_\w*relu\w*', 'relu\w*', 'value'\)" if not c.fake else "relu")
+        if s == "tf32" and not c.cpu:
+            c.ok("tf32: products are recognised", any(k.get("tf32") for r in report["runs"] for k in r["calls"]), "none is")
+        if s.startswith("wrong"):
+            c.equal(f"{s}: a finding", run.status, 1)
+            c.like("... the kernel of relu", str(blamed[:1]), r"\('(triton|cpp)_\w*relu\w*', 'relu\w*', 'value'\)" if not c.fake else "relu")
         else:
             c.equal(f"{s}: nothing is called wrong", blamed, [])
             c.ok(f"{s}: kernels are verified", counts["equal"] + counts["rounding"] + counts["effect"] > 0, counts)
@@ -67,14 +69,22 @@ def recorded(c):
     """On the fake driver: a package whose trace is recorded."""
     jobs = {s: lambda s=s: c.tool("aoti-printer", "-q", "-i", "--constants", "-o", c.path("gpu." + s), "--", *c.py("precisions.py", s))
             for s in ("float32", "wrong")}
+    jobs["tf32"] = lambda: c.tool("aoti-printer", "-q", "-i", "--constants", "-o", c.path("gpu.tf32"), "--", *c.py("precisions.py", "float32"),
+                                  env={"FAKETORCH_TF32": "1"})
+    jobs["wrong in TF32"] = lambda: c.tool("aoti-printer", "-q", "-i", "--constants", "-o", c.path("gpu.wrong in TF32"), "--",
+                                           *c.py("precisions.py", "wrong"), env={"FAKETORCH_TF32": "1"})
     cpu = checks_packages.recorded(c, "linear_cpu"), os.path.join(checks_packages.values(c), "linear.in0.npy")
     jobs["cpu"] = lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("cpu"), *cpu)
     got = together(**jobs)
     for s, run in got.items():
         c.equal(f"{s}: runs", run.status, 0)
     c.run(*c.py("precisions.py", "weights:" + c.path("gpu.float32")))
-    verdicts(c, {s: c.tool("aoti-verify", "--json", "--weights", c.path("weights.npz"), c.path("trace.log"), c.path("gpu." + s)) for s in ("float32", "wrong")})
+    verdicts(c, {s: c.tool("aoti-verify", "--json", "--weights", c.path("weights.npz"), c.path("trace.log"), c.path("gpu." + s))
+                 for s in ("float32", "tf32", "wrong", "wrong in TF32")})
     compared(c, c.path("cpu"), c.path("gpu.float32"), ())
+    compared(c, c.path("cpu"), c.path("gpu.tf32"), ())
+    wrong = c.tool("aoti-printer", "--json", "--diff", c.path("cpu"), c.path("gpu.wrong in TF32"))
+    c.equal("--diff: a wrong kernel behind a product in TF32", wrong.status, 1)
 
 
 # ---- every call a site ----

@@ -19,7 +19,7 @@ def setting(where, **values):
 
 
 def template():
-    setting(inductor, max_autotune_gemm=True, max_autotune_gemm_backends="TRITON")
+    setting(inductor, max_autotune_gemm=True, max_autotune_gemm_backends="TRITON" if gpu.cuda else "ATEN")
     setting(getattr(inductor, "test_configs", None), max_mm_configs=2)
     a, b = torch.randn(2, 256, 256, device=gpu.device).unbind(0)
     f = torch.compile(lambda a, b: torch.relu(torch.sin(a) @ b + 1).sum(1))

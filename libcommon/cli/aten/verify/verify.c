@@ -215,6 +215,8 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	for (uint32_t r = 0; r < o->n_reads; r++)
 		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
+	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
+	verify_tf32(v);
 	verify_outputs(v);
 	verify_classify(v);
 	verify_derive(v);
@@ -240,6 +242,7 @@ void verify_release(struct verify *v)
 	free(v->by_numel);
 	free(v->down);
 	free(v->questioned);
+	free(v->taken);
 	free(v->effect);
 	*v = (struct verify){0};
 }

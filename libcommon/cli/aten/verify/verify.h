@@ -21,6 +21,8 @@
  * the body before it (.others). Operators (aoti_torch_*) are trusted: they are torch's, not compiled. One that seems wrong had a wrong
  * input.
  *
+ * Before all that, matrix products and convolutions that a GPU computed in TF32 are recognised (tf32.c): their values become the nodes'.
+ *
  * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/user/VERIFY.md): float32 and float64 are wrong beyond 4
  * times eager's maximum error (and 4 ulp), or 8 times its root mean square; 16 bits beyond 1.25 times.
  */
@@ -58,6 +60,7 @@ struct verify_row {
 	double compiled_ulp, eager_ulp; /* maximum errors against float64, relative to the tensor's maximum; for EQUAL and ROUNDING */
 	uint32_t together;              /* verified together with the calls from this one on, whose tensors are not nodes; NONE */
 	char *why;                      /* OPEN */
+	bool tf32;                      /* a product that a GPU computed in TF32 */
 };
 struct verify_finding {
 	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
@@ -102,6 +105,7 @@ struct verify {
 	uint64_t *down; /* bit d of row c: call d depends on call c */
 	size_t words;
 	bool *questioned;
+	bool *taken; /* by node: its value is what a GPU computed in TF32 */
 	uint8_t *effect; /* by write, for local.c */
 };
 
@@ -134,6 +138,8 @@ bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */
 void verify_outputs(struct verify *v);
 void verify_suspects(struct verify *v);
+/* Before them (tf32.c). */
+void verify_tf32(struct verify *v);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);
