@@ -89,7 +89,7 @@ def recorded(c):
 
 # ---- every call a site ----
 
-CALL = re.compile(r"^ +(?:[\w, ()]+ = )?(?:(triton_\w+|multi_kernel_\w+)\.run\(|(cpp_fused_\w+)\(|extern_kernels\.(\w+)\(|torch\.ops\.([\w.]+)\()", re.M)
+CALL = re.compile(r"^ +(?:[\w, ()]+ = )?(?:(triton_\w+|multi_kernel_\w+)\.run\(|(cpp_fused_\w+)\(|extern_kernels\.(\w+)\(|torch\.ops\.([\w.]+)\(|(\w+\.zero_)\(\))", re.M)
 NO_CALLS = re.compile(r"empty|_alloc_from_pool|inductor\.|reinterpret|prims\.device_put|\.seed")
 
 
@@ -102,8 +102,8 @@ def calls_of_text(path):
         return []
     text = text[at:].split("\ndef get_args(")[0].split("\ndef benchmark_compiled_module(")[0]
     names = []
-    for triton, cpp, extern, op in CALL.findall(text):
-        name = triton or cpp or ("extern_kernels." + extern if extern else "torch.ops." + op)
+    for triton, cpp, extern, op, method in CALL.findall(text):
+        name = triton or cpp or method or ("extern_kernels." + extern if extern else "torch.ops." + op)
         if not (op and NO_CALLS.search(op)):
             names.append(name)
     return names

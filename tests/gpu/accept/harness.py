@@ -86,7 +86,7 @@ class Place:
         self.root = os.path.dirname(os.path.dirname(self.tests))
         self.runs, self.lock, self.end = {}, threading.Lock(), None  # end: when everything has to be over
         self.environment = dict(os.environ, PATH=os.path.join(kit, "bin") + os.pathsep + os.environ.get("PATH", ""), PT2_PYTHON=python,
-                                PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8")
+                                PYTHONDONTWRITEBYTECODE="1", PYTHONFAULTHANDLER="1", LC_ALL="C.UTF-8")
         if fake:
             libraries = os.path.join(kit, "tests-lib")
             self.environment.update(PYTHONPATH=os.path.join(self.root, "tests/lib/jittorch"), JITTORCH_CUDA="1", PT2_GPU_TESTS=libraries,
