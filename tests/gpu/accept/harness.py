@@ -66,7 +66,8 @@ def kill_marked(mark):
 
 
 class Limit(Exception):
-    """A check's time is over."""
+    """A check's time is over; result: of the command that was running, with what it had printed."""
+    result = None
 
 
 class Result:
@@ -200,9 +201,12 @@ class Hands:
                 child.wait()
         seconds = time.monotonic() - began
         step.update(status=status, seconds=round(seconds, 2))
+        result = Result(command, status, self.read(f"{n:02}.out"), self.read(f"{n:02}.err"), seconds)
         if status is None:
-            raise Limit(f"{self.check.limit} s were over in step {n}: {self.short(command)}; its last words: {self.read(f'{n:02}.err')[-300:]!r}")
-        return Result(command, status, self.read(f"{n:02}.out"), self.read(f"{n:02}.err"), seconds)
+            e = Limit(f"the time was over after {seconds:.0f} s in step {n}: {self.short(command)}; its last words: {result.err[-300:]!r}")
+            e.result = result
+            raise e
+        return result
 
     @staticmethod
     def short(command):
