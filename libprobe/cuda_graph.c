@@ -415,12 +415,14 @@ static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 	const bool waits = ops_want() & CALLS_SYNC && cuda.stream_synchronize;
 	int before = waits && !cuda_broken ? cuda_wait_all(r->stream) : 0;
 	uint64_t begun = begin_replay(t, r);
+	const uint64_t timed = ops_want() & CALLS_TIMES ? cuda_time_begin_replay(r) : 0;
 	if (before)
 		tell_fault(r, "before", before);
 	probe_leave();
 	int result = go_on(c);
 	probe_inside = true;
 	end_replay(t, r, begun, result);
+	cuda_time_end_replay(timed, r->stream, !result);
 	if (ops_want() & CALLS_SCAN && !result && !t->depth)
 		cuda_scan_replayed(r->stream);
 	int after = waits && !result && !cuda_broken ? cuda_wait(r->stream) : 0;

@@ -1,5 +1,5 @@
-/* cuda_layout.c - how the elements of a tensor lie in memory, for a kernel that visits them in that order: channels_last, transposed, expanded,
- * sliced tensors are examined where they are, without a copy. */
+/* cuda_layout.c - how the elements of a tensor lie in memory, for a kernel that visits them in that order: channels_last, transposed,
+ * expanded, sliced tensors are examined where they are, without a copy. */
 #include "cuda.h"
 
 #include "tensor/tensor.h"

@@ -8,6 +8,7 @@
 void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream)
 {
 	int status = 0;
+	cuda_enter(m);
 	t->stream = stream;
 	t->readable = m->ops->cuda && !cuda_broken && cuda.memcpy_dtoh_async && cuda.stream_synchronize &&
 		      !(cuda.stream_is_capturing && (cuda.stream_is_capturing(stream, &status) || status));

@@ -1,6 +1,6 @@
-/* cuda_reduce.c - computes statistics of a tensor on its device: a kernel for each dtype as PTX text, which the driver compiles for the GPU at
- * hand (PTX ISA 6.4, for sm_50 and later: drivers since CUDA 10.1). The result of a block of threads is a struct part; there are few blocks.
- * If the driver rejects the text, tensors are copied. ptxas 12.8, 13.1 and 13.4 accept it for sm_75, 80, 90, 90a, 100 and 120. */
+/* cuda_reduce.c - computes statistics of a tensor on its device: a kernel for each dtype as PTX text, which the driver compiles for the GPU
+ * at hand (PTX ISA 6.4, for sm_50 and later: drivers since CUDA 10.1). The result of a block of threads is a struct part; there are few
+ * blocks. If the driver rejects the text, tensors are copied. ptxas 12.8, 13.1 and 13.4 accept it for sm_75, 80, 90, 90a, 100 and 120. */
 #include "cuda.h"
 
 #include "ops.h"
@@ -25,7 +25,8 @@ _Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "the parts must fit 
 	"mov.u64 %rd43, %rd4;\nmov.u64 %rd41, 0;\nmov.u64 %rd42, 0;\n" \
 	PLACE("%rd32", "%rd36", "%rd40") PLACE("%rd31", "%rd35", "%rd39") PLACE("%rd30", "%rd34", "%rd38") \
 	"mad.lo.u64 %rd41, %rd43, %rd33, %rd41;\nmad.lo.u64 %rd42, %rd43, %rd37, %rd42;\n"
-/* load: %fd0 is the element at %rd7; an infinite complex number has the sign of its infinite part. value: what of it is compared and added. */
+/* load: %fd0 is the element at %rd7; an infinite complex number has the sign of its infinite part. value: what of it is compared and added.
+ * */
 #define TEXT(type, shift, load, value) \
 	".visible .entry pt2_stats_" type "(.param .u64 data, .param .u64 n, .param .u64 out, .param .align 8 .b8 layout[96])\n" \
 	".maxntid " OPS_STRING(THREADS) ", 1, 1\n" \
@@ -37,8 +38,10 @@ _Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "the parts must fit 
 	"ld.param.u64 %rd3, [out];\ncvta.to.global.u64 %rd3, %rd3;\n" \
 	"ld.param.u64 %rd45, [layout];\nsetp.eq.u64 %p10, %rd45, 1;\nsetp.eq.u64 %p11, %rd45, 2;\n" \
 	"ld.param.u64 %rd30, [layout+8];\nld.param.u64 %rd31, [layout+16];\nld.param.u64 %rd32, [layout+24];\n" \
-	"ld.param.u64 %rd33, [layout+32];\nld.param.u64 %rd34, [layout+40];\nld.param.u64 %rd35, [layout+48];\nld.param.u64 %rd36, [layout+56];\n" \
-	"ld.param.u64 %rd37, [layout+64];\nld.param.u64 %rd38, [layout+72];\nld.param.u64 %rd39, [layout+80];\nld.param.u64 %rd40, [layout+88];\n" \
+	"ld.param.u64 %rd33, [layout+32];\nld.param.u64 %rd34, [layout+40];\nld.param.u64 %rd35, [layout+48];\n" \
+	"ld.param.u64 %rd36, [layout+56];\n" \
+	"ld.param.u64 %rd37, [layout+64];\nld.param.u64 %rd38, [layout+72];\nld.param.u64 %rd39, [layout+80];\n" \
+	"ld.param.u64 %rd40, [layout+88];\n" \
 	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %nctaid.x;\n" \
 	"mul.wide.u32 %rd4, %r3, %r2;\ncvt.u64.u32 %rd5, %r1;\nadd.u64 %rd4, %rd4, %rd5;\n" /* the first element */ \
 	"mul.wide.u32 %rd6, %r4, %r2;\n" /* and the distance to the next */ \
@@ -104,8 +107,10 @@ static const char text[] =
 	TEXT("f32", "2", "ld.global.f32 %f0, [%rd7];\ncvt.f64.f32 %fd0, %f0;\n", "")
 	TEXT("f64", "3", "ld.global.f64 %fd0, [%rd7];\n", "")
 	TEXT("f16", "1", "ld.global.b16 %h0, [%rd7];\ncvt.f32.f16 %f0, %h0;\ncvt.f64.f32 %fd0, %f0;\n", "")
-	TEXT("bf16", "1", "ld.global.u16 %h0, [%rd7];\ncvt.u32.u16 %r6, %h0;\nshl.b32 %r6, %r6, 16;\nmov.b32 %f0, %r6;\ncvt.f64.f32 %fd0, %f0;\n", "")
-	TEXT("f8e5m2", "0", "ld.global.u8 %r6, [%rd7];\nshl.b32 %r6, %r6, 8;\ncvt.u16.u32 %h0, %r6;\ncvt.f32.f16 %f0, %h0;\ncvt.f64.f32 %fd0, %f0;\n", "")
+	TEXT("bf16", "1",
+	     "ld.global.u16 %h0, [%rd7];\ncvt.u32.u16 %r6, %h0;\nshl.b32 %r6, %r6, 16;\nmov.b32 %f0, %r6;\ncvt.f64.f32 %fd0, %f0;\n", "")
+	TEXT("f8e5m2", "0",
+	     "ld.global.u8 %r6, [%rd7];\nshl.b32 %r6, %r6, 8;\ncvt.u16.u32 %h0, %r6;\ncvt.f32.f16 %f0, %h0;\ncvt.f64.f32 %fd0, %f0;\n", "")
 	TEXT("f8e4m3fn", "0", FLOAT8("20", "0d4770000000000000", "setp.eq.u32 %p2, %r7, 127;\n"), "")
 	TEXT("f8e5m2fnuz", "0", FLOAT8("21", "0d46E0000000000000", "setp.eq.u32 %p2, %r6, 128;\n"), "")
 	TEXT("f8e4m3fnuz", "0", FLOAT8("20", "0d4760000000000000", "setp.eq.u32 %p2, %r6, 128;\n"), "")

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CONTEXTS 16            /* usually one per GPU; others are examined as without CALLS_SCAN */
-#define COUNTERS 16384         /* runs that were captured; of more, replays have no number */
+#define CONTEXTS 16    /* usually one per GPU; others are examined as without CALLS_SCAN */
+#define COUNTERS 16384 /* runs that were captured; of more, replays have no number */
 #define MARKS 4096
 #define BLOCKS 1024
 #define BLOCK_BYTES (16u << 10) /* of what was written, for each block of threads */
@@ -18,7 +18,7 @@
 
 enum { NON_BLOCKING = 1, DISABLE_TIMING = 2, PORTABLE_MAPPED = 1 | 2, NOT_READY = 600 };
 
-__asm__(".section .rodata\n.balign 16\npt2_scan_ptx: .incbin \"libprobe/scan.ptx\"\n.byte 0\n.previous\n");
+asm(".section .rodata\n.balign 16\npt2_scan_ptx: .incbin \"libprobe/scan.ptx\"\n.byte 0\n.previous\n");
 extern const char pt2_scan_ptx[] __attribute__((visibility("hidden")));
 
 /* In device memory. */
@@ -51,10 +51,10 @@ static bool make(struct cuda_scanner *c)
 	struct scan_tensor none[SCAN_MANY] = {{0}};
 	void *params[] = {&head, none};
 	const size_t room = (sizeof(*c->mail) + 4095) & ~(size_t)4095;
-	if (cuda.ctx_get_device(&c->device) || cuda.load_text(&module, pt2_scan_ptx) || cuda.get_function(&c->few, module, "pt2_scan_few") ||
-	    cuda.get_function(&c->many, module, "pt2_scan_many") || cuda.get_function(&c->tick, module, "pt2_scan_tick") ||
-	    cuda.mem_alloc(&c->memory, sizeof(struct on_device)) || cuda.stream_create(&c->stream, NON_BLOCKING) ||
-	    cuda.event_create(&c->event, DISABLE_TIMING))
+	if (cuda.ctx_get_device(&c->device) || cuda.load_text(&module, pt2_scan_ptx) ||
+	    cuda.get_function(&c->few, module, "pt2_scan_few") || cuda.get_function(&c->many, module, "pt2_scan_many") ||
+	    cuda.get_function(&c->tick, module, "pt2_scan_tick") || cuda.mem_alloc(&c->memory, sizeof(struct on_device)) ||
+	    cuda.stream_create(&c->stream, NON_BLOCKING) || cuda.event_create(&c->event, DISABLE_TIMING))
 		return false;
 	/* Our own pages: they stay readable whatever happens to the context. */
 	void *mail = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,8 +79,8 @@ static bool make(struct cuda_scanner *c)
 static bool has_driver(void)
 {
 	return cuda.ctx_get_current && cuda.ctx_get_device && cuda.load_text && cuda.get_function && cuda.launch && cuda.mem_alloc &&
-	       cuda.stream_create && cuda.event_create && cuda.event_record && cuda.event_query && cuda.host_register && cuda.host_pointer &&
-	       cuda.memset_async && cuda.stream_synchronize;
+	       cuda.stream_create && cuda.event_create && cuda.event_record && cuda.event_query && cuda.host_register &&
+	       cuda.host_pointer && cuda.memset_async && cuda.stream_synchronize;
 }
 
 static void make_ready(struct cuda_scanner *c)
@@ -127,9 +127,9 @@ static const struct {
 	enum scan_kind kind;
 	uint8_t parts;
 } types[] = {
-    {DTYPE_F32, SCAN_F32, 1},      {DTYPE_BF16, SCAN_BF16, 1},      {DTYPE_F16, SCAN_F16, 1}, {DTYPE_F64, SCAN_F64, 1},
-    {DTYPE_F8E4M3FN, SCAN_E4M3, 1}, {DTYPE_F8E5M2, SCAN_E5M2, 1}, {DTYPE_C32, SCAN_F16, 2}, {DTYPE_C64, SCAN_F32, 2},
-    {DTYPE_C128, SCAN_F64, 2},
+    {DTYPE_F32, SCAN_F32, 1}, {DTYPE_BF16, SCAN_BF16, 1},     {DTYPE_F16, SCAN_F16, 1},
+    {DTYPE_F64, SCAN_F64, 1}, {DTYPE_F8E4M3FN, SCAN_E4M3, 1}, {DTYPE_F8E5M2, SCAN_E5M2, 1},
+    {DTYPE_C32, SCAN_F16, 2}, {DTYPE_C64, SCAN_F32, 2},       {DTYPE_C128, SCAN_F64, 2},
 };
 
 static const struct {
@@ -339,7 +339,8 @@ static uint64_t counter_of(struct cuda_scanner *c, struct ops_run *run, void *st
 	return run->counter == NONE ? 0 : c->memory + offsetof(struct on_device, counter) + 4 * (uint64_t)run->counter;
 }
 
-static void fill_head(struct cuda_scanner *c, const struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct scan_head *h)
+static void fill_head(struct cuda_scanner *c, const struct ops_thread *t, struct ops_run *run, const struct ops_open *o,
+		      struct scan_head *h)
 {
 	const uint64_t mark = (run->model->id * UINT64_C(0x9e3779b97f4a7c15) + o->call * UINT64_C(0xc2b2ae3d27d4eb4f)) >> 40;
 	*h = (struct scan_head){
@@ -468,7 +469,8 @@ static void fill_value(const struct scan_mail *mail, uint32_t i, bool before, st
 		return;
 	/* Only their number is known. */
 	const uint64_t bad = mail->marked < n ? mail->marked : n;
-	v->stats = (struct tensor_stats){.known = true, .n = n, .nan = bad, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan("")};
+	v->stats =
+	    (struct tensor_stats){.known = true, .n = n, .nan = bad, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan("")};
 	v->at = 0;
 	v->bad_value = 0;
 }
@@ -477,10 +479,12 @@ static void tell(const struct scan_mail *mail)
 {
 	const struct scan_head *h = &mail->head;
 	struct call_record r;
+	struct timespec now;
 	memset(&r, 0, sizeof(r));
 	r.what = CALL_BEGIN;
-	r.time = ops_now();
-	r.ticks = ops_ticks;
+	/* Not in ticks, which .took would be, too. */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	r.time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	r.model = h->model;
 	r.run = h->run;
 	r.call = h->call;
@@ -510,7 +514,7 @@ static void tell(const struct scan_mail *mail)
 	calls_append(ops_log(), &r);
 }
 
-/* The calls of this thread's own runs are complete, so that a call more is not mistaken for one of theirs. */
+/* Only between runs: a reader would take the additional call for one of the run that is open in this thread. */
 void cuda_scan_poll(void)
 {
 	for (size_t i = 0; i < CONTEXTS && scanners[i].handle; i++) {

@@ -1,16 +1,16 @@
 /* cuda_scan.h - what the host (cuda_scan.c) and its kernels (scan.cu) share: C, and CUDA C++ without CUDA's headers.
  *
- * After a call, one launch on its stream examines what the call wrote (pt2_scan_few, pt2_scan_many). The first launch in the process that finds
- * a bad element takes the word on the device (compare and swap; -1: nobody has), and the block of threads that took it examines everything
- * that the call read and wrote, at that moment: the statistics of tensor/stats.h and the elements at the place of the first bad one. It
- * writes them into the mail, which is host memory that the GPU can write to. So the host waits for nothing and copies nothing:
- * it looks at mail.done when a run begins or ends. After that, every scan ends at once.
+ * After a call, one launch on its stream examines what the call wrote (pt2_scan_few, pt2_scan_many). The first launch in the process
+ * that finds a bad element takes the word on the device (compare and swap; -1: nobody has), and the block of threads that took it
+ * examines everything that the call read and wrote, at that moment: the statistics of tensor/stats.h and the elements at the place of
+ * the first bad one. It writes them into the mail, which is host memory that the GPU can write to. So the host waits for nothing and
+ * copies nothing: it looks at mail.done when a run begins or ends. After that, every scan ends at once.
  *
- * A captured launch is replayed with the same parameters. So its run has a counter on the device, which a captured launch of pt2_scan_tick
- * increments first; the mail then has the counter's value: the how many-th replay it was.
+ * A captured launch is replayed with the same parameters. So its run has a counter on the device, which a captured launch of
+ * pt2_scan_tick increments first; the mail then has the counter's value, the number of the replay, from 1.
  *
- * What a call changes in place is lost afterwards. If it is an input of the graph, so that no scan has seen it, another launch counts its bad
- * elements before the call (head.before), into a mark: the call's and run's tag, and the count from bit SCAN_TAG on.
+ * What a call changes in place is lost afterwards. If it is an input of the graph, so that no scan has seen it, another launch counts
+ * its bad elements before the call (head.before), into a mark: the call's and run's tag, and the count from bit SCAN_TAG on.
  */
 #ifndef PT2_PROBE_CUDA_SCAN_H
 #define PT2_PROBE_CUDA_SCAN_H

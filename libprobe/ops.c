@@ -126,11 +126,15 @@ void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_ope
 		cuda_unread(t, run, o);
 		cuda_look_away(t);
 	}
+	if (ops_want() & CALLS_TIMES)
+		cuda_time_begin(run, o);
 	o->begun = ops_now();
 }
 
 void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result)
 {
+	if (UNLIKELY(o->timed))
+		cuda_time_end(o, !result);
 	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
 		return;
 	if (ops_want() & CALLS_SCAN && cuda_scan_after(t, run, o))
@@ -169,6 +173,8 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 	o->contract_call = k;
 	o->name = s->name_id;
 	o->launch.gpu = o->launch.kernel = false;
+	o->timed = 0;
+	o->given = NULL;
 }
 
 /* l: how it is launched on a GPU; NULL: not on a GPU. */

@@ -84,9 +84,9 @@ enum entry {
 };
 extern const char *const entry_name[ENTRIES];
 
-/* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on which
- * libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of them with
- * RTLD_LOCAL. tests/data/torch-symbols.txt has the places in a real wheel (test_symbols). */
+/* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on
+ * which libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of
+ * them with RTLD_LOCAL. tests/data/torch-symbols.txt has the places in a real wheel (test_symbols). */
 #define PROBE_TORCH_LIBRARIES(X) \
 	X(CPU, "libtorch_cpu.so") \
 	X(CUDA, "libtorch_cuda.so")
@@ -94,7 +94,7 @@ extern const char *const entry_name[ENTRIES];
 #define PROBE_TORCH_FUNCTIONS(X) \
 	X(get_dtype, CPU) X(get_dim, CPU) X(get_sizes, CPU) X(get_strides, CPU) X(get_device_type, CPU) X(get_device_index, CPU) \
 	X(get_layout, CPU) X(get_data_ptr, CPU) X(delete_tensor_object, CPU) X(is_defined, CPU) X(get_storage_size, CPU) \
-	X(get_storage_offset, CPU) X(get_current_cuda_stream, CUDA)
+	X(get_storage_offset, CPU) X(get_current_device_index, CPU) X(get_current_cuda_stream, CUDA)
 enum probe_torch {
 #define PROBE_TORCH_ID(name, library) TORCH_##name,
 	PROBE_TORCH_FUNCTIONS(PROBE_TORCH_ID)

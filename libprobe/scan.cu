@@ -95,7 +95,7 @@ FN float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 enum what { NUMBER, NAN_, INF };
 
-/* Small formats as a float: their exponent and mantissa at its place, times what the exponents differ by. Subnormals come out right. */
+/* Small formats as a float: their exponent and mantissa at its place, times what the exponents differ by; also right for subnormals. */
 FN what number(const struct scan_tensor &t, uint64_t x, double &v)
 {
 	if (t.kind == SCAN_F64) {

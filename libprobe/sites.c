@@ -374,8 +374,9 @@ static bool launches(const struct model *m)
 void ops_open_device(struct model *m)
 {
 	struct ops *ops = m->ops;
-	static const enum probe_torch names[] = {TORCH_get_current_cuda_stream, TORCH_get_storage_size, TORCH_get_storage_offset};
-	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset};
+	static const enum probe_torch names[] = {TORCH_get_current_cuda_stream, TORCH_get_storage_size, TORCH_get_storage_offset,
+						 TORCH_get_current_device_index};
+	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset, &ops->current_device};
 	cuda_open(&m->object);
 	cuda_graph_open();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {

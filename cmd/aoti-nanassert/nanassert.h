@@ -32,7 +32,7 @@ struct against {
 
 struct session {
 	const struct nanassert_options *o;
-	const char *subject; /* the model, the folder, or the command */
+	const char *subject;  /* the model, the folder, or the command */
 	char *const *command; /* NULL: a model or a folder */
 	bool scans;           /* on a GPU, calls are scanned and not waited for (CALLS_SCAN) */
 	struct nan nan;

@@ -92,7 +92,7 @@ static void drain_calls(struct session *s, struct watch *w)
 {
 	struct watch_call c;
 	while (watch_next(w, &c)) {
-		bool call = c.begin.what != CALL_RUN_BEGIN;
+		bool call = c.begin.what == CALL_BEGIN && c.begin.result != CALLS_TIMED;
 		s->seen += call;
 		if (!s->err.text[0] && session_passes(s, &c)) {
 			s->shown += call;

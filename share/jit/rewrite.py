@@ -17,7 +17,7 @@ import re
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
-NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # what they give is no tensor
+NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # their results are not tensors
 VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "permute", "t", "detach")
 SEEN_AS = ("reinterpret_tensor", "as_strided", "copy_if_misaligned", "aten.view.dtype", "TensorDescriptor.from_tensor")
 METHODS = ("copy_", "fill_", "zero_", "set_", "sum", "clone")
@@ -80,23 +80,21 @@ class Pointers:
             fn = self.functions[name]
             read, written = set(), set()
             to = {p: {p} for p in parameters(fn)}
-            for _ in range(3):  # a pointer may be stepped in a loop
-                for node in ast.walk(fn):
+            nodes, known = list(ast.walk(fn)), None
+            assigned = [n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and n.value is not None]
+            while known != to:  # a pointer may be stepped in a loop
+                known = dict(to)
+                for node in assigned:
                     self._bind(node, to)
-            for node in ast.walk(fn):
+            for node in nodes:
                 if isinstance(node, ast.Call):
                     self._call(node, to, read, written)
             self.known[name] = (read, written)
         return self.known[name]
 
     def _bind(self, node, to):
-        if isinstance(node, ast.Assign):
-            targets, value = node.targets, node.value
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-            targets, value = [node.target], node.value
-        else:
-            return
-        for target in targets:
+        value = node.value
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             pairs = [(target, value)]
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
                 pairs = zip(target.elts, value.elts)
@@ -121,6 +119,10 @@ class Pointers:
     def _call(self, node, to, read, written):
         callee = dotted(node.func) or ""
         last = callee.rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
+        reads, writes = (bool(m.match(last)) or last.startswith("atomic_") for m in (self.READS, self.WRITES))
+        harmless = callee.startswith(self.HARMLESS) and not last.startswith("inline_asm")
+        if harmless and not (reads or writes or callee in self.functions):
+            return
         keywords = {k.arg: self._to(k.value, to) for k in node.keywords}
         args = [self._to(a, to) for a in node.args]
         base = self._to(node.func.value, to) if isinstance(node.func, ast.Attribute) else set()
@@ -131,14 +133,10 @@ class Pointers:
             for name, found in list(zip(names, args)) + list(keywords.items()):
                 read |= found if name in inner_read else set()
                 written |= found if name in inner_written else set()
-        elif self.READS.match(last):
-            read |= first
-        elif self.WRITES.match(last):
-            written |= first
-        elif last.startswith("atomic_"):
-            read |= first
-            written |= first
-        elif last.startswith("inline_asm") or not (base or callee.startswith(self.HARMLESS)):
+        elif reads or writes:
+            read |= first if reads else set()
+            written |= first if writes else set()
+        elif not base:
             for found in args + list(keywords.values()):
                 read |= found
                 written |= found
@@ -146,7 +144,8 @@ class Pointers:
 
 def parameters(fn, fixed=False):
     """Their names; fixed: only of those that are declared as tl.constexpr, which a call does not pass."""
-    return [a.arg for a in fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs if not fixed or "constexpr" in ast.dump(a)]
+    every = fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs
+    return [a.arg for a in every if not fixed or (a.annotation and "constexpr" in ast.dump(a.annotation))]
 
 
 def entry(node, key):
@@ -165,7 +164,13 @@ def constant(node, otherwise):
 
 
 def roles_of_triton(source, name):
-    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read.
+    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read."""
+    pairs = arguments_of_triton(source, name)
+    return pairs and [role for _, role in pairs]
+
+
+def arguments_of_triton(source, name):
+    """(parameter, role) of each argument that a call passes.
 
     The kernel is the function with a decorator of triton_heuristics: helpers precede it (the function of a scan), and with
     triton.unique_kernel_names=False it has another name."""
@@ -199,11 +204,11 @@ def roles_of_triton(source, name):
         if type_ is None and not signature:
             type_ = "*" if "ptr" in p else ""
         if not str(type_).startswith(("*", "tensordesc", "nvTmaDesc")):
-            roles.append("scalar")
+            roles.append((p, "scalar"))
         elif p in mutated or (p in written and p in read):
-            roles.append("inout")
+            roles.append((p, "inout"))
         else:
-            roles.append("out" if p in written or p == "ws_ptr" else "in")  # what a kernel works with is no input, also unused
+            roles.append((p, "out" if p in written or p == "ws_ptr" else "in"))  # scratch memory is not an input, even if unused
     return roles
 
 
@@ -307,7 +312,7 @@ class Table:
                 if i != h:
                     self._alias(i, h)
         elif held:
-            self._note(call, "calls %s more than once: what it gets is not followed" % name)
+            self._note(call, "calls %s, whose arguments are not followed" % name)  # it has others each time
         self._run(fn)
         given = self.returned.get(name, [])
         if isinstance(target, ast.Name):
@@ -337,7 +342,7 @@ class Table:
                 continue
             part = self.elements.get(root)
             if part:
-                self.values.pop(root, None)  # it is no tensor
+                self.values.pop(root, None)  # a tuple, not a tensor
             for i in range(max(part) + 1 if part else 1):
                 name = part.get(i) if part else root
                 site.args.append(("out", name, name or "%s[%d]" % (root, i)))
@@ -374,7 +379,7 @@ class Table:
         return name
 
     def _buffer(self, name, born, bytes_=None):
-        """A name for memory that is allocated before call `born`."""
+        """A name for memory that is allocated before call `born`; its number, if it is new."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
             return self.values[name][2]
@@ -394,7 +399,7 @@ class Table:
             self.storages[storage][2] = len(self.sites) - 1
 
     def _assign(self, target, value, main):
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == "args":
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Name) and value.id == "args":
             self._take_inputs([t.id for t in target.elts if isinstance(t, ast.Name)], main)
             return
         name = target.id if isinstance(target, ast.Name) else None
@@ -456,7 +461,9 @@ class Table:
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
-            self.untouched.add(self._buffer(name, len(self.sites), self._bytes(call.args)))
+            storage = self._buffer(name, len(self.sites), self._bytes(call.args))
+            if storage is not None:
+                self.untouched.add(storage)
         elif self._root(call) and not self._what(call):
             self._alias(name, self._root(call))
         else:
@@ -742,6 +749,7 @@ class _State:
     tables = {}  # the number of a graph -> (table, first), until it is armed
     built = {}  # id of what _pt2_graph gave -> (that, the number of the graph)
     names = {}  # "0" of "0_forward" -> {place: (path, is a weight)}
+    lazy = {}  # (id of a library's kernels, name) -> its Triton kernel, with cpp_wrapper
     pending = None
     started = None  # None: not yet; "": done; else why not
     said = set()
@@ -750,7 +758,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN = 1, 64, 1024  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES = 1, 64, 1024, 2048  # enum calls_want
 
 
 def _library():
@@ -762,6 +770,7 @@ def _library():
         lib.pt2_jit_start.restype = lib.pt2_jit_arm.restype = ctypes.c_char_p
         lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
         lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
+        lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
@@ -838,6 +847,79 @@ def _graph(number, call):
     return made
 
 
+def after_lazy_compile(module):
+    """With cpp_wrapper=True, torch 2.15 compiles a Triton kernel when it is called first, in Python, and Triton launches that call; all
+    further ones are the library's. That first call becomes the only one of a graph of its own, named as the kernel."""
+    if not (_library() and _State.wants & CALLS and hasattr(module, "run_triton_kernel_with_autotune")):
+        return
+    start, run = module.start_kernel_compile, module.run_triton_kernel_with_autotune
+
+    def start_kernel_compile(pending_kernels, kernel_name, kernel_source):
+        _State.lazy[id(pending_kernels), kernel_name] = kernel_source
+        return start(pending_kernels, kernel_name, kernel_source)
+
+    def run_triton_kernel_with_autotune(pending_kernels, kernel_name, stream, args):
+        def original(*_):
+            result.append(run(pending_kernels, kernel_name, stream, args))
+
+        result, watched = [], None
+        try:
+            source = _State.lazy.get((id(pending_kernels), kernel_name))
+            watched = _first_call(pending_kernels.get(kernel_name), kernel_name, source, args, original)
+        except Exception as e:
+            _failed("the first call of %s" % kernel_name, e)
+        if watched:
+            call, given = watched
+            call(given)
+        else:
+            original()
+        return result[0]
+
+    for f, to in ((start, start_kernel_compile), (run, run_triton_kernel_with_autotune)):
+        to.__wrapped__, to.__doc__ = f, f.__doc__
+        setattr(module, to.__name__, to)
+
+
+def _first_call(kernel, name, source, args, original):
+    """(a function that calls original() as the only call of a graph, what it is given); None if that cannot be watched."""
+    pairs = None
+    if source and not _start():
+        source = source.strip()
+        pairs = arguments_of_triton(ast.parse(source, mode="eval").body.args[1].value, name)
+    if not pairs:
+        return None
+    kernel = kernel.result() if hasattr(kernel, "result") else kernel
+    path, line = getattr(kernel, "filename", None) or name, 1
+    try:
+        with open(path, encoding="utf-8") as f:
+            line = next((i for i, t in enumerate(f, 1) if t.startswith("def %s(" % name)), 1)
+    except OSError:
+        pass
+    names = [p for p, _ in pairs] + ["more_%d" % i for i in range(len(args) - len(pairs))]
+    by_name = dict(zip(names, args))
+    taken = [p for p, role in pairs if role in ("in", "inout")]
+    given = [p for p, role in pairs if role in ("out", "inout")]
+    table = Table("\n".join(["%s = %s" % (name, source), "def call(args):", "    [%s] = args" % ", ".join(taken)] +
+                            ["    %s = empty_strided_cuda()" % p for p in given if p not in taken] +
+                            ["    %s.run(%s)" % (name, ", ".join(names)), "    return [%s]" % ", ".join(given)]), path)
+    table.graph, table.sites[0].line = "%s (first call)" % name, line
+    graph, first, library = len(_State.tables), _State.first, _library()
+    _State.first += len(table.sites)
+    _State.tables[graph] = None
+
+    held = [original, args, [by_name[p] for p in given]]
+
+    def call(_):
+        run, with_, written = held
+        held.clear()  # the graph stays, the tensors must not
+        library.pt2_jit_call()(first, run, *with_)
+        return written
+
+    made = library.pt2_jit_graph(graph, call)
+    _arm_table(table, first, graph)
+    return made, [by_name[p] for p in taken]
+
+
 def _types():
     import torch
 
@@ -855,6 +937,27 @@ def _types():
     return classify
 
 
+def _launch(callee, *args, **kwargs):
+    """How torch/_inductor/runtime/triton_heuristics.py launches this call of kernel.run (CachingAutotuner, 2.7 and newer), for a fault:
+    b"GRID GRID GRID THREADS SHARED", and a line "NAME VALUE" for each number; None when it cannot be said."""
+    try:
+        from torch._inductor.runtime.triton_heuristics import GridExpr
+
+        kernel = callee.__self__
+        (launcher,) = kernel.launchers
+        config = launcher.config
+        numbers = {n: v for n, v in zip(kernel.fn.arg_names, args) if type(v) is int}
+        meta = dict(config.kwargs, num_warps=config.num_warps)
+        grid = GridExpr.from_meta(kernel.inductor_meta, config).eval_slow({**meta, **numbers})
+        warp = getattr(kernel.device_props, "warp_size", None) or 32
+        shared = getattr(launcher, "shared", None) or 0
+        lines = ["%d %d %d %d %d" % (*grid, warp * config.num_warps, shared)]
+        lines += ["%s %d" % item for item in numbers.items() if 0 <= item[1] < 1 << 63]
+        return "\n".join(lines).encode()
+    except Exception:
+        return None
+
+
 def _start():
     import sysconfig
 
@@ -870,6 +973,7 @@ def _start():
         why = "free-threaded Python"
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
+        _library().pt2_jit_launches(_launch)
         why = why.decode() if why else ""
     _State.started = why
     if why:
@@ -1037,7 +1141,7 @@ def after_output_code(module):
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
     if _State.wants & CALLS_SCAN:
         _end_before_exit()
-    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
+    if _State.wants & ~(ON | CALLS | STEPS | CALLS_TIMES) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
         return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):

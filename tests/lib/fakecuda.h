@@ -22,7 +22,7 @@
  *     FAKECUDA_FAIL     illegal@K: the K-th launch of the process, from 1, makes an illegal access (found when it runs);
  *                       launch@K: the K-th launch fails at once with CUDA_ERROR_LAUNCH_FAILED (719, sticky);
  *                       oom: no memory; oom@BYTES: no more than BYTES of each device; nodevice: cuInit fails (100);
- *                       module: no module can be loaded (209); old: what CUDA 12.3 and 12.4 have brought (names of functions,
+ *                       module: no module can be loaded (209); noscan: no PTX with an entry pt2_scan_few (218); old: what CUDA 12.3 and 12.4 have brought (names of functions,
  *                       sizes of parameters) is not supported (801). Several with commas between them.
  *     FAKECUDA_DEVICES  how many (1)
  *     FAKECUDA_SM       their compute capability (90): a cubin of another generation is refused with 209

@@ -24,7 +24,8 @@ extern int cudaMalloc(void **, size_t), cudaFree(void *), cudaGetDevice(int *), 
 extern int cudaThreadExchangeStreamCaptureMode(int *), cudaMemcpyAsync(void *, const void *, size_t, int, void *), cudaGetLastError(void);
 extern int cudaMemcpy(void *, const void *, size_t, int);
 extern int cuMemAddressReserve(void **, size_t, size_t, uint64_t, unsigned long long);
-extern int cuMemCreate(unsigned long long *, size_t, const void *, unsigned long long), cuMemSetAccess(void *, size_t, const void *, size_t);
+extern int cuMemCreate(unsigned long long *, size_t, const void *, unsigned long long),
+    cuMemSetAccess(void *, size_t, const void *, size_t);
 extern int cuMemMap(void *, size_t, size_t, unsigned long long, unsigned long long);
 extern int cudaStreamBeginCapture(void *, int), cudaStreamEndCapture(void *, void **), cudaGraphLaunch(void *, void *);
 extern int cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphDestroy(void *);

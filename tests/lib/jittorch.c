@@ -40,6 +40,13 @@ int32_t aoti_torch_is_defined(void *handle, bool *to)
 	return 0;
 }
 
+int32_t aoti_torch_get_current_device_index(int32_t *device);
+int32_t aoti_torch_get_current_device_index(int32_t *device)
+{
+	*device = 0;
+	return 0;
+}
+
 int32_t aoti_torch_delete_tensor_object(void *handle);
 int32_t aoti_torch_delete_tensor_object(void *handle)
 {

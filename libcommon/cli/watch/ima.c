@@ -54,6 +54,7 @@ static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
 	uint64_t size = json_count(&r->t, k, "size", 0);
 	p->size = size < 4096 ? (uint32_t)size : 0;
 	p->value = hex_of(r, k, "value");
+	p->text = json_dup(&r->t, k, "name", r->a);
 	p->role = json_dup(&r->t, k, "role", r->a);
 	p->tensor = p->role.n != 0;
 	p->buffer = json_dup(&r->t, k, "buffer", r->a);
@@ -173,6 +174,9 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c)
 	uint32_t from = 0, arg = 0;
 	if (!k || !e->launch)
 		return;
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].text.n) /* Python's own names */
+			return;
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (!e->p[i].tensor || e->p[i].arg >= k->n_args)
 			continue;
@@ -254,8 +258,8 @@ static bool numel_of(const struct ima_param *p, uint64_t *n)
 	return p->n_dim >= 0;
 }
 
-/* More elements are written than it has. A kernel with indices (a scatter into a small tensor) may write more often than there are elements:
- * it modifies the tensor. */
+/* More elements are written than it has. A kernel with indices (a scatter into a small tensor) may write more often than there are
+ * elements: it modifies the tensor. */
 static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b, bool *certain)
 {
 	const struct ima_param *p = &e->p[i];
@@ -265,9 +269,21 @@ static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t
 		return IMA_WHY_N;
 	const bool beyond = most != IMA_NONE && reach > most;
 	buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s%s", numel, told, how,
-		 beyond ? ": past the end of its " : "", !beyond ? "" : p->storage != IMA_NONE ? "storage" : "allocation");
+		 beyond ? ": past the end of its " : "",
+		 !beyond                  ? ""
+		 : p->storage != IMA_NONE ? "storage"
+					  : "allocation");
 	*certain = slice_is(p->role, "out") && p->storage != IMA_NONE && beyond;
 	return IMA_TOO_MANY;
+}
+
+/* Does the driver know allocations at all? It may not know those of a pool (cudaMallocAsync). */
+static bool answered(const struct ima_event *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].allocation)
+			return true;
+	return false;
 }
 
 /* IMA_WHY_N: nothing wrong with it is known. */
@@ -299,7 +315,7 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 			 p->extent - room, p->extent, room);
 		return IMA_BEYOND_ALLOCATION;
 	}
-	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda")) {
+	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda") && answered(e)) {
 		buf_addf(b, " is in no allocation known to the driver (0x%" PRIx64 "): freed?", p->address);
 		return IMA_NO_ALLOCATION;
 	}

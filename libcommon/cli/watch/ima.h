@@ -14,10 +14,10 @@
  * Checked, all from what the watched process itself knew before the launch: sizes and strides of each tensor
  * against its storage and its allocation; its device; and how many elements the kernel has to process (the arguments xnumel,
  * ynumel, znumel of Inductor's kernels: it writes their product; torch/_inductor/codegen/triton.py) against the room
- * after each pointer that it writes. The storage decides, as libtorch knows it. What the driver calls an allocation (cuMemGetAddressRange) is only
- * one of several mappings where torch grows its segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True): 2 or 20 MiB each, and a tensor
- * may be in many. So without a known storage it is a possible suspect at most. If the kernel reads indices from memory, bounds cannot be checked from outside: then the integer
- * tensors that the kernel reads are named.
+ * after each pointer that it writes. The storage decides, as libtorch knows it. What the driver calls an allocation (cuMemGetAddressRange)
+ * is only one of several mappings where torch grows its segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True): 2 or 20 MiB each, and
+ * a tensor may be in many. So without a known storage it is a possible suspect at most. If the kernel reads indices from memory, bounds
+ * cannot be checked from outside: then the integer tensors that the kernel reads are named.
  *
  * Events are untrusted: members that are missing or of the wrong type are ignored.
  */

@@ -76,6 +76,8 @@ enum calls_want {
 	CALLS_CONSTANTS = 512, /* and constants, once */
 	CALLS_SCAN = 1024,     /* with CALLS_BAD, on a GPU: look for the first NaN without waiting (libprobe/cuda_scan.c). It is one call
 				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
+	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
+				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
 	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
@@ -103,6 +105,8 @@ struct calls_config {
 #define CALLS_NO_RUN UINT32_MAX      /* `run` of what is called outside of any: constants are folded */
 #define CALLS_NO_CALL UINT32_MAX     /* `contract_call` that could not be matched */
 #define CALLS_SCANNED INT32_MAX      /* `result` of a CALL_BEGIN that a scan found (CALLS_SCAN) */
+#define CALLS_TIMED (INT32_MAX - 1)  /* `result` of a CALL_BEGIN with a time (CALLS_TIMES) */
+#define CALLS_TIMED_WAITED (UINT64_C(1) << 63)
 #define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
 
 enum call_what {

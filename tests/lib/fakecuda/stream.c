@@ -461,12 +461,13 @@ int cuEventQuery(struct event *e)
 	return fake_leave(rc, "cuEventQuery");
 }
 
+/* A microsecond for each work that was issued between them. */
 int cuEventElapsedTime(float *ms, struct event *a, struct event *b)
 {
 	int rc = event_call(a);
 	rc = rc || event_of(b) ? rc : CUDA_ERROR_INVALID_HANDLE;
 	if (!rc)
-		*ms = 0.001f;
+		*ms = 0.001f * (float)(b->seq - a->seq);
 	return fake_leave(rc, "cuEventElapsedTime");
 }
 

@@ -455,10 +455,17 @@ static void scan_end(struct scan *s)
 static struct scan_tensor tensor_at_device(ptr at, enum scan_kind kind, uint64_t n, bool rows)
 {
 	static const uint8_t shift[] = {0, 0, 1, 1, 2, 3};
-	static const uint64_t lane[][2] = {{0x80, 1}, {0x80, 3}, {0x8000, 0x3ff}, {0x8000, 0x7f}, {0x80000000, 0x7fffff},
-					   {0x8000000000000000, 0xfffffffffffff}};
-	struct scan_tensor t = {.at = at, .n = rows ? n / 64 * 60 : n, .kind = kind, .shift = shift[kind], .dense = !rows, .parts = 1,
-				.first_dim = rows ? 3 : 4, .size = {1, 1, 1, n / 64, 60}, .stride = {0, 0, 0, 64, 1}};
+	static const uint64_t lane[][2] = {
+	    {0x80, 1}, {0x80, 3}, {0x8000, 0x3ff}, {0x8000, 0x7f}, {0x80000000, 0x7fffff}, {0x8000000000000000, 0xfffffffffffff}};
+	struct scan_tensor t = {.at = at,
+				.n = rows ? n / 64 * 60 : n,
+				.kind = kind,
+				.shift = shift[kind],
+				.dense = !rows,
+				.parts = 1,
+				.first_dim = rows ? 3 : 4,
+				.size = {1, 1, 1, n / 64, 60},
+				.stride = {0, 0, 0, 64, 1}};
 	if (!rows)
 		t.size[3] = 1, t.size[4] = n;
 	for (unsigned i = 0; i < 64; i += 8u << t.shift) {
@@ -472,7 +479,8 @@ static void check_scan(enum scan_kind kind, int dtype, const void *data, uint64_
 {
 	struct scan s;
 	struct tensor_stats want;
-	struct tensor_meta meta = {.dtype = dtype, .n_dim = rows ? 2 : 1, .size = {(int64_t)(rows ? n / 64 : n), 60}, .stride = {rows ? 64 : 1, 1}};
+	struct tensor_meta meta = {
+	    .dtype = dtype, .n_dim = rows ? 2 : 1, .size = {(int64_t)(rows ? n / 64 : n), 60}, .stride = {rows ? 64 : 1, 1}};
 	ptr d;
 	tensor_stats(&meta, data, STATS_ALL, &want);
 	assert_int_equal(mem_alloc(&d, (n + 1) * bytes), 0);
@@ -689,7 +697,8 @@ int main(void)
 	    cmocka_unit_test(test_caching),      cmocka_unit_test(test_late_and_sticky), cmocka_unit_test(test_failures),
 	    cmocka_unit_test(test_graph),        cmocka_unit_test(test_two_devices),     cmocka_unit_test(test_log),
 	    cmocka_unit_test(test_host_tensor),  cmocka_unit_test(test_memory),          cmocka_unit_test(test_cubin),
-	    cmocka_unit_test(test_scan), cmocka_unit_test(test_scan_order), cmocka_unit_test(test_stats),        cmocka_unit_test(test_capture),
+	    cmocka_unit_test(test_scan),         cmocka_unit_test(test_scan_order),      cmocka_unit_test(test_stats),
+	    cmocka_unit_test(test_capture),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, set_up, tear_down);

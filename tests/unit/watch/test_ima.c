@@ -111,6 +111,12 @@ static void judges(void **state)
 	e->p[1].allocation = 4096;
 	judged(&r, e, &b);
 	assert_true(e->n_suspects == 1 && e->suspect[0].param == 2 && ima_certain(&e->suspect[0]));
+	/* The driver has answered for none. */
+	e->p[1].on = SLICE("cuda");
+	for (uint32_t i = 0; i < e->n; i++)
+		e->p[i].allocation = 0;
+	judged(&r, e, &b);
+	assert_true(e->n_suspects == 1 && e->suspect[0].why == IMA_BEYOND_STORAGE);
 	/* One number less than the program's call has: which, nobody knows. */
 	call.n_args = 8;
 	e->p[3].text = SLICE("");

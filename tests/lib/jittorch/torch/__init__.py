@@ -17,6 +17,7 @@ class _Device:
 
     driver = None
     now = None  # the current stream, as libtorch_cuda.so has it
+    context = ctypes.c_void_p()
     PTX = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry touch(.param .u64 touch_param_0)\n{\nret;\n}\n\0"
 
     @staticmethod
@@ -24,19 +25,28 @@ class _Device:
         if _Device.driver:
             return
         _Device.driver, _Device.library = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libtorch_cuda.so")
-        context, module, _Device.touch = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        context, module, _Device.touch = _Device.context, ctypes.c_void_p(), ctypes.c_void_p()
         driver = _Device.driver
         for r in (driver.cuInit(0), driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), driver.cuCtxSetCurrent(context),
                   driver.cuModuleLoadData(ctypes.byref(module), _Device.PTX), driver.cuModuleGetFunction(ctypes.byref(_Device.touch), module, b"touch")):
             assert not r, r
 
+    @staticmethod
+    @contextlib.contextmanager
+    def inside():
+        """A thread gets a context with its first kernel; what is done before (torch's allocator has memory) needs none."""
+        _Device.driver.cuCtxPushCurrent_v2(_Device.context)
+        yield
+        _Device.driver.cuCtxPopCurrent_v2(None)
+
     def __init__(self, *values):
         _Device.start()
         self.n, self.at, mode = max(len(values), 1), ctypes.c_uint64(), ctypes.c_int(2)
         # torch's allocator allows itself to allocate during a capture.
-        self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
-        assert not self.driver.cuMemAlloc_v2(ctypes.byref(self.at), ctypes.c_size_t(4 * self.n))
-        self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+        with self.inside():
+            self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+            assert not self.driver.cuMemAlloc_v2(ctypes.byref(self.at), ctypes.c_size_t(4 * self.n))
+            self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
         self._write((ctypes.c_float * self.n)(*values))
 
     def _read(self):
@@ -44,17 +54,19 @@ class _Device:
 
     def copy(self):
         host = (ctypes.c_float * self.n)()
-        r = self.driver.cuStreamSynchronize(_Device.now) or self.driver.cuMemcpyDtoH_v2(host, self.at, ctypes.c_size_t(4 * self.n))
+        with self.inside():
+            r = self.driver.cuStreamSynchronize(_Device.now) or self.driver.cuMemcpyDtoH_v2(host, self.at, ctypes.c_size_t(4 * self.n))
         if r:
             raise RuntimeError("CUDA error %d" % r)
         return host
 
     def _write(self, host):
         self.host = host
-        if _Device.now:
-            self.driver.cuMemcpyHtoDAsync_v2(self.at, host, ctypes.c_size_t(4 * self.n), _Device.now)
-        else:
-            self.driver.cuMemcpyHtoD_v2(self.at, host, ctypes.c_size_t(4 * self.n))
+        with self.inside():
+            if _Device.now:
+                self.driver.cuMemcpyHtoDAsync_v2(self.at, host, ctypes.c_size_t(4 * self.n), _Device.now)
+            else:
+                self.driver.cuMemcpyHtoD_v2(self.at, host, ctypes.c_size_t(4 * self.n))
 
     def __getitem__(self, i):
         return self._read()[i]
@@ -68,6 +80,7 @@ class _Device:
         return iter(self._read())
 
     def launch(self):
+        self.driver.cuCtxSetCurrent(_Device.context)
         param = ctypes.c_void_p(ctypes.addressof(self.at))
         self.driver.cuLaunchKernel(self.touch, 1, 1, 1, 1, 1, 1, 0, _Device.now, ctypes.byref(param), None)
 
