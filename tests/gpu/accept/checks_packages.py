@@ -155,7 +155,8 @@ def packages(c):
     jobs = {name: lambda name=name: saved(name) for name in SM_90}
     jobs.update(
         # Its Sleef is libtorch's where the system has none.
-        cpu=lambda: c.tool("aoti-printer", "-q", *([] if c.fake else [f"--torch={torch}"]), "-i", "-o", c.path("cpu"), recorded(c, "linear_cpu"), os.path.join(at, "linear.in0.npy")),
+        cpu=lambda: c.tool("aoti-printer", "-q", *([] if c.fake else [f"--torch={torch}"]), "-i", "-o", c.path("cpu"), recorded(c, "linear_cpu"),
+                           os.path.join(at, "linear.in0.npy")),
         found_nan=lambda: gpu("nan", "aoti-nanassert", f"--torch={torch}", recorded(c, "nan"), "f32[32,64]"),
         found_ima=lambda: gpu("user", "aoti-printer", "--ima", f"--torch={torch}", recorded(c, "user"), "f32[1000,16]"),
         doctor=lambda: c.tool("aoti-checkinputs", "--doctor", recorded(c, "linear")),
