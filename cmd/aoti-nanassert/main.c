@@ -65,7 +65,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "constants", &opt.constants, "check every weight and input once"),
     OPT_FLAG('a', "all", &opt.all, "report every place, not only the first"),
     OPT_FLAG(0, "exact", &opt.exact, "on a GPU, wait for each call and examine it"),
-    OPT_CALL(0, "stop-at", "RUN:CALL", take_place, NULL, "examine only this call of this run: 12:7",
+    OPT_CALL(0, "stop-at", "PLACE", take_place, NULL, "examine only one call of one run: RUN:CALL, as 12:7",
 	     .more = "Both are counted from 0, for each model or graph."),
     OPT_HEADING("How to run"),
     RUN_OPT_MODEL(opt.how),

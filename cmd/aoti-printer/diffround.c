@@ -7,7 +7,7 @@
  * into a relative one. A single element may be off by PEAK times as much. The consequences of a number rounded to the other side of a
  * threshold (an index, a comparison) have no bound: they are accepted.
  *
- * The same for a CPU and a GPU, whose sums have another order, and whose GPU may compute matrix products and convolutions of float32 in TF32. */
+ * The same for a CPU and a GPU: sums have another order, and a GPU may compute matrix products and convolutions of float32 in TF32. */
 #include "diff.h"
 
 #include <math.h>

@@ -848,8 +848,8 @@ def _graph(number, call):
 
 
 def after_lazy_compile(module):
-    """With cpp_wrapper=True, torch 2.15 compiles a Triton kernel when it is called first, in Python, and Triton launches that call; all
-    further ones are the library's. That first call becomes the only one of a graph of its own, named as the kernel."""
+    """With cpp_wrapper=True, torch 2.13 and newer compile a Triton kernel when it is called first, in Python, and Triton launches that
+    call; all further ones are the library's. That first call becomes the only one of a graph of its own, named as the kernel."""
     if not (_library() and _State.wants & CALLS and hasattr(module, "run_triton_kernel_with_autotune")):
         return
     start, run = module.start_kernel_compile, module.run_triton_kernel_with_autotune

@@ -100,6 +100,10 @@ like "which is said" "$(jq -r '.asides[]' log)" 'the driver does not run the ker
 exits "a tensor that reaches outside of its storage" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" walks=4
 is "is not read, and what was computed from it is" "$(jq -c '[.findings[0].values[].buffer]' log)" '["arg1_1","buf0"]'
 
+if clang-14 --version 2>/dev/null | grep -q 'version 14\.0\.6' && clang-14 --print-targets | grep -q nvptx64; then
+	is "its text is that of its source" "$("$ROOT/scripts/gen-scan" | cmp - "$ROOT/libprobe/scan.ptx" 2>&1)" ""
+fi
+
 # ---- times ----
 FAKECUDA_LOG=untimed "$host" "load=$so" call=4 call=4 call=4 >/dev/null
 exits "times" 0 env FAKECUDA_LOG=timed aoti-printer --profile --json --log=log -- "$host" "load=$so" call=4 call=4 call=4

@@ -255,7 +255,7 @@ copied() { # the largest copy to the host
 layout() {
 	sed "s/^        buf3 = .*/        buf3 = torch.ops.test.$1(buf2)/; s/^        buf4 = buf3.*/        buf4 = buf3/; s/^        buf5 = .*/        buf5 = buf0/" gpu.py >"$1.py"
 	rm -f driver
-	FAKECUDA_LOG=driver on_gpu aoti-nanassert --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
+	FAKECUDA_LOG=driver on_gpu aoti-nanassert --all --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
 }
 layout image 1.0
 is "channels_last: nothing found" "$status" 0
@@ -330,11 +330,17 @@ triton_poi_fused_log_0 = async_compile.triton('triton_poi_fused_log_0', '''
 def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
     log
 ''')
+triton_poi_fused_add_2 = async_compile.triton('triton_poi_fused_add_2', '''
+@triton_heuristics.pointwise(triton_meta={'signature': {'in_out_ptr0': '*fp32', 'in_ptr0': '*fp32', 'xnumel': 'i32'}})
+@triton.jit
+def triton_poi_fused_add_2(in_out_ptr0, in_ptr0, xnumel, XBLOCK : tl.constexpr):
+    add
+''')
 P
 cat >compile.txt <<'P'
     def triton(self, name, source):
         from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-        return CachingAutotuner(self.cpp_pybinding((), "log"), ["in_ptr0", "out_ptr0", "xnumel", "XBLOCK"])
+        return CachingAutotuner(self.cpp_pybinding((), source), ["a_ptr0", "b_ptr0", "xnumel", "XBLOCK"])
 
 P
 awk 'FNR == NR {compile = compile $0 "\n"; next} /^    def wait/ {printf "%s", compile} {print}' compile.txt gpu.py |
@@ -348,6 +354,14 @@ like "... its numbers, by their names" "$(cat i.txt)" 'xnumel +3'
 sed 's/buf0, 3, stream=0/buf0, 8, stream=0/; s/for i in range(n):/for i in range(3):/' triton.py >large.py
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py large.py 'step(); step()'
 like "... and that it writes too many elements" "$(tr -s '\n ' ' ' <i.txt)" 'buf0 has 3 elements, the kernel was asked to write 8 \(xnumel 8\)'
+
+sed 's/^\( *\)triton_poi_fused_log_0.run/\1triton_poi_fused_add_2.run(primals_1, tangents_1, 3, stream=0)\n&/' triton.py >inplace.py
+on_gpu aoti-nanassert --log f.txt -- python3 app.py inplace.py 'step(); step((1.0, float("nan"), 3.0))'
+like "a scan: what was in an input that a call changes in place" "$(tr -s '\n ' ' ' <f.txt)" \
+	'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*read up.weight \(primals_1\) f32\[3\]@cuda: 1 NaN of 3 elements'
+like "... and which command examines that call" "$(cat f.txt)" "again +aoti-nanassert --graph 3_backward --stop-at 1:0 -- python3 app.py inplace.py 'step"
+eval "on_gpu $(sed -n 's/^ *again *//p' f.txt)"
+like "... which finds the same" "$(tr -s '\n ' ' ' <err)" 'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*1 torch.compile graph'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 

@@ -67,7 +67,9 @@ int calls_create(const char *folder, const struct calls_config *config, make_fn 
 	c.room_size = sizeof(struct calls_room);
 	if (!c.records)
 		c.records = many ? CALLS_VALUES : CALLS_RECORDS;
-	c.values = (c.want & ~(uint32_t)CALLS_TIMES) == CALLS_NAMES ? CALLS_LAUNCHES : many || c.records < CALLS_VALUES ? c.records : CALLS_VALUES;
+	c.values = (c.want & ~(uint32_t)CALLS_TIMES) == CALLS_NAMES ? CALLS_LAUNCHES
+		   : many || c.records < CALLS_VALUES               ? c.records
+								    : CALLS_VALUES;
 	c.tick = c.tick_ns = 0;
 	if (calls_ticking())
 		both_clocks(&c.tick, &c.tick_ns);

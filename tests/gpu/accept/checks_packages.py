@@ -118,7 +118,6 @@ def in_python(c):
         c.equal(f"{n}: text and binary agree", got["probe_" + n].status, 0)
         c.like(f"{n}: it is for cuda", got["probe_" + n].out, "compiled for cuda")
         c.like(f"{n}: the doctor finds the GPU fit", got["doctor_" + n].out, r"ok +GPU code for sm_")
-        c.equal(f"{n}: the doctor finds nothing that prevents it", got["doctor_" + n].status, 0)
         calls = {call["name"] for call in json_of(got["contract_" + n].out).get("calls", [])}
         c.ok(f"{n}: there are kernels in its contract", any(k.startswith("triton_") for k in calls), calls)
         c.equal(f"{n}: each is seen", sorted(calls - seen), [])

@@ -11,10 +11,12 @@ import sys
 import types
 
 import torch
+import torch._functorch.config
 import torch._inductor.config as inductor
 from torch import nn
 
 DEVICE = os.environ.get("PT2_GPU_DEVICE", "cuda")
+inductor.fx_graph_cache = torch._functorch.config.enable_autograd_cache = False  # a graph out of a cache is in no trace
 
 
 class Net(nn.Module):

@@ -1,10 +1,11 @@
 /* Before step 1 of verify.h: matrix products and convolutions that a GPU computed in TF32.
  *
  * TF32 keeps 10 bits of each operand's mantissa. cuDNN's convolutions use it unless the program says otherwise
- * (torch.backends.cudnn.allow_tf32), cuBLAS's products after torch.set_float32_matmul_precision("high"). Such a result is off by up to 2^-9 of
- * |a| |b| at its place (each operand is rounded or cut off), far beyond float32's rounding, and so is everything computed from it. Nothing
- * records what a run used, so the values tell: a float32 tensor on a GPU that is not the node's value, and within that bound of it everywhere,
- * is taken as the node's value, and what depends on the node is computed again. All else is then compared as strictly as ever. */
+ * (torch.backends.cudnn.allow_tf32), cuBLAS's products after torch.set_float32_matmul_precision("high"). Such a result is off by up to 2^-9
+ * of |a| |b| at its place (each operand is rounded or cut off), far beyond float32's rounding, and so is everything computed from it.
+ * Nothing records what a run used, so the values tell: a float32 tensor on a GPU that is not the node's value, but within that bound of it
+ * everywhere, is taken as the node's value, and what depends on the node is computed again. All else is then compared as strictly as
+ * ever. */
 #include "aten/verify/verify.h"
 #include "graph/graph_forms.h"
 

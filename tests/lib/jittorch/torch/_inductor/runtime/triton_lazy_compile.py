@@ -1,4 +1,4 @@
-"""As torch 2.15's: a library that Inductor made with cpp_wrapper calls these two functions, which it looks up in this module."""
+"""As in torch 2.13 and newer: a library that Inductor made with cpp_wrapper calls these two functions, which it looks up in this module."""
 import math
 import os
 
