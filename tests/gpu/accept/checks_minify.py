@@ -83,7 +83,8 @@ def minify(c):
     launcher(c, "memory.py", FULL, "")
 
     def reduced(name, *options):
-        return c.tool("fxminify", "--python", c.place.python, "--no-journal", "-j", "3", "--passes", "nodes", "--max-time", "90", *options, "-o", c.path("min." + name), c.path(name))
+        return c.tool("fxminify", "--python", c.place.python, "--no-journal", "-j", "3", "--passes", "nodes", "--max-time", "60",
+                      *options, "-o", c.path("min." + name), c.path(name))
 
     got = together(
         failed=lambda: reduced("assert.py"),

@@ -60,7 +60,7 @@ def cooperative():
 
 
 def wrapper(how="good"):
-    setting(inductor, cpp_wrapper=True)
+    setting(inductor, cpp_wrapper=True, cpp_cache_precompile_headers=False)  # whose compilation takes longer than all others
     f = torch.compile(lambda x, w: torch.softmax(torch.log(torch.sin(x) - (2 if how == "bad" else -2)) @ w, 1).sum(0))
     x, w = torch.rand(64, 32, device=gpu.device), torch.rand(32, 16, device=gpu.device)
     with torch.no_grad():
