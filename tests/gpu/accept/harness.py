@@ -98,6 +98,7 @@ class Place:
                 self.environment.setdefault(name, os.path.join(kit + "-cache", folder))  # what was compiled is there for the next run
             # What is compiled in parallel is: the plain runs, side by side. A watched run takes it from the cache, and needs no pool of processes with a torch each.
             self.environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+            self.environment.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")  # else each process compiles a test for each instruction set, a minute in all
         self.environment.pop("PT2_PLANT", None)
 
     def planned(self, arguments):
