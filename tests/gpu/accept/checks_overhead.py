@@ -20,9 +20,6 @@ def measured(text):
 
 @check(25, "overhead: hooks, scan, --ima, beside what torch and CUDA have; results bit-equal", limit=115, exclusive=True)
 def overhead(c):
-    if c.left() < 0:  # never: named for the plain runs, which fill the caches for those below
-        c.program("cost.py", "plain")
-        c.program("cost.py", "asserts")
     turns = c.path("turns")
     os.makedirs(turns, exist_ok=True)
     ways = {"alone": "plain", "hooks": ("aoti-printer", "-q", "--level", "3", "--kernels", "none_of_them", "--log=/dev/null"),
