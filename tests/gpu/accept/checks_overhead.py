@@ -30,7 +30,7 @@ def overhead(c):
     def one(way):
         how = ways.get(way, way)
         env = {"PT2_COST_TURNS": f"{turns}:{len(ways)}:{int(way == 'alone')}"} if way in ways else {}
-        env["TORCHINDUCTOR_COMPILE_THREADS"] = 12 if way == "alone" else 4
+        env["TORCHINDUCTOR_COMPILE_THREADS"] = {"alone": 12, "NAN_ASSERTS": 4}.get(way, 1)
         try:
             if isinstance(how, tuple):
                 return c.tool(*how, "--", *c.py("cost.py", "plain"), env=env)
