@@ -102,10 +102,10 @@ struct calls_config {
 };
 
 /* In a record these stand for what there is none of. */
-#define CALLS_NO_RUN UINT32_MAX      /* `run` of what is called outside of any: constants are folded */
-#define CALLS_NO_CALL UINT32_MAX     /* `contract_call` that could not be matched */
-#define CALLS_SCANNED INT32_MAX      /* `result` of a CALL_BEGIN that a scan found (CALLS_SCAN) */
-#define CALLS_TIMED (INT32_MAX - 1)  /* `result` of a CALL_BEGIN with a time (CALLS_TIMES) */
+#define CALLS_NO_RUN UINT32_MAX     /* `run` of what is called outside of any: constants are folded */
+#define CALLS_NO_CALL UINT32_MAX    /* `contract_call` that could not be matched */
+#define CALLS_SCANNED INT32_MAX     /* `result` of a CALL_BEGIN that a scan found (CALLS_SCAN) */
+#define CALLS_TIMED (INT32_MAX - 1) /* `result` of a CALL_BEGIN with a time (CALLS_TIMES) */
 #define CALLS_TIMED_WAITED (UINT64_C(1) << 63)
 #define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
 
