@@ -205,7 +205,7 @@ class Hands:
         step.update(status=status, seconds=round(seconds, 2))
         result = Result(command, status, self.read(f"{n:02}.out"), self.read(f"{n:02}.err"), seconds)
         if status is None:
-            e = Limit(f"the time was over after {seconds:.0f} s in step {n}: {self.short(command)}; its last words: {result.err[-300:]!r}")
+            e = Limit(f"{seconds:.0f} s were over in step {n}: {self.short(command)}; its last words: {result.err[-300:]!r}")
             e.result = result
             raise e
         return result
