@@ -22,7 +22,7 @@ def measured(text):
 def overhead(c):
     turns = c.path("turns")
     os.makedirs(turns, exist_ok=True)
-    ways = {"alone": "plain", "hooks": ("aoti-printer", "-q", "--level", "3", "--kernels", "none_of_them", "--log=/dev/null"),
+    ways = {"alone": "plain", "alone again": "plain", "hooks": ("aoti-printer", "-q", "--level", "3", "--kernels", "none_of_them", "--log=/dev/null"),
             "names": ("aoti-printer", "-q", "--level", "3", "--log=/dev/null"), "scan": ("aoti-nanassert", "-q", "--log=/dev/null"),
             "ima": ("aoti-printer", "-q", "--ima", "--log=/dev/null"), "CUDA_LAUNCH_BLOCKING": "blocking", "NAN_ASSERTS": "asserts"}
     limited = []

@@ -152,6 +152,7 @@ def measured(step, n):
 def main():
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.backends.cuda.enable_cudnn_sdp(False)  # its backward computes something else each time
     turns = Turns()
     ready = []
     for make in (launches,) if WAY == "tiny" else (launches, gpt):

@@ -72,11 +72,12 @@ def inputs(name, which):
 
 
 def loaded(name):
-    """None where this torch cannot have it."""
+    """What C++ programs have: aoti_load_package() compiles a test for each instruction set first (torch 2.11), a minute on a cold machine. None where
+    this torch cannot have it."""
     if VERSION < SINCE.get(name, (0,)):
         print(f"{name}: not of torch {torch.__version__}", flush=True)
         return None
-    return torch._inductor.aoti_load_package(package(name))
+    return torch._C._aoti.AOTIModelPackageLoader(package(name), "model", False, 1, -1)
 
 
 def told(name, out):
@@ -86,7 +87,7 @@ def told(name, out):
 def run(name, which):
     model = loaded(name)
     if model:
-        told(name, model.loader.run([t.to(gpu.device) for t in inputs(name, which)]))
+        told(name, model.run([t.to(gpu.device) for t in inputs(name, which)]))
 
 
 def side(name, which):
@@ -97,7 +98,7 @@ def side(name, which):
         gpu.sleep(50)
         for to, t in zip(later, given):
             to.copy_(t)
-        out = model.loader.run(later)
+        out = model.run(later)
     told(name, out)
 
 
