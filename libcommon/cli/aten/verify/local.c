@@ -405,10 +405,14 @@ static void row_open(struct verify *v, uint32_t call, const char *why)
 	row->why = xstrdup(why);
 }
 
+/* Of a call that writes several tensors, the others are still verified. */
 static void write_open(struct verify *v, uint32_t write, const char *why)
 {
+	const struct observed_tensor *w = &v->o->write[write];
+	char *text = v->o->call[w->call].n_writes > 1 ? xasprintf("%.*s: %s", SLN(w->v->buffer, 100), why) : xstrdup(why);
 	v->write[write].what = VERIFY_OPEN;
-	row_open(v, v->o->write[write].call, why);
+	row_open(v, w->call, text);
+	free(text);
 }
 
 static bool same_bits(const double *c, const struct numbers *e)
@@ -551,7 +555,7 @@ static void check_effect(struct verify *v, uint32_t write)
 {
 	switch (effect_of(v, write, v->effect)) {
 	case EFFECT_WRONG: write_open(v, write, "what it writes matches no value of the graph, nor does what is computed from it"); break;
-	case EFFECT_UNKNOWN: write_open(v, write, "what it writes matches no value of the graph, and what is computed from it is unknown or wrong"); break;
+	case EFFECT_UNKNOWN: write_open(v, write, "what it writes matches no value of the graph, and what is computed from it is not known to be right"); break;
 	case EFFECT_RIGHT: v->write[write].what = VERIFY_EFFECT; break;
 	case EFFECT_UNREAD: v->write[write].what = VERIFY_OPEN; break; /* does not matter, if the call's other tensors are verified */
 	}
