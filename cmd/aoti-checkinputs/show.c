@@ -79,7 +79,8 @@ static void show_head(struct screen *s, const struct loaded *l)
 	if (c->device != DEVICE_NONE)
 		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
 	doctor_isa_of_model((struct package *)&l->pkg, l->model, &isa);
-	if (md.cpu_isa.n || md.compute_capability.n) /* AOTI_CPU_ISA is of the kernels that Inductor vectorized; the compiler may use more */
+	if (md.cpu_isa.n ||
+	    md.compute_capability.n) /* AOTI_CPU_ISA is of the kernels that Inductor vectorized; the compiler may use more */
 		buf_addf_clean(&s->b, " (%.*s%s%s%.*s)", SL(md.cpu_isa),
 			       md.cpu_isa.n && isa.allowed & ~isa.named & ISA(AVX512F) ? ", compiled with AVX-512" : "",
 			       md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", SL(md.compute_capability));

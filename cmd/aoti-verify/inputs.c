@@ -52,7 +52,8 @@ static bool other_size(const struct contract_symbol *s, int64_t was, int64_t *ou
 }
 
 /* The strides that the contract demands (channels_last, transposed, expanded), the given ones where it demands none, else contiguous. */
-static void find_strides(const struct contract *c, uint32_t input, const struct symbind *env, const struct trial *first, struct tensor_meta *m)
+static void find_strides(const struct contract *c, uint32_t input, const struct symbind *env, const struct trial *first,
+			 struct tensor_meta *m)
 {
 	const struct tensor_meta *given = first ? &first->h.observed.write[input].v->meta : NULL;
 	int64_t stride[TENSOR_MAX_DIMS];

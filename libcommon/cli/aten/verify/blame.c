@@ -167,7 +167,7 @@ static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 	return !any || (reference_is_weight(v->ref, node) && !v->ref->n_unknown);
 }
 
-/* NaN and infinities throughout are no evidence: so is everything computed from them, whichever node they are taken for. */
+/* NaN and infinities throughout prove nothing: everything computed from them is the same, whichever node they are taken for. */
 static bool says_nothing(const struct verify *v, const struct numbers *b)
 {
 	return v->ref->n_unknown && b->class == NUMBERS_FLOAT && b->nan + b->inf >= (uint64_t)b->n;
