@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop sampler returns vision erfinv; do
+for name in norm attention state noise loop sampler returns vision erfinv cosine; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -121,6 +121,17 @@ if command -v objdump >/dev/null; then
 		cp wrong.pt2 turns.pt2
 	else
 		skip "turns" "this objdump leads to a place that changes nothing"
+	fi
+	# Behind a kernel whose results are not in the graph, the finding says "or".
+	gives=('cosine.pt:in[0]' 'cosine.pt:in[1]')
+	kernel=$(python3 "$ROOT/tests/lib/mutate.py" cosine.pt2 wrong.pt2 11 | cut -f1)
+	aoti-verify --no-more --json cosine.exported.pt2 wrong.pt2 "${gives[@]}" >out
+	if [[ $kernel == *_0 ]] && jq -e '.runs[0].findings | length > 0' out >/dev/null; then
+		is "a wrong kernel whose results match nothing is named beside its reader" "$(jq -c '.runs[0] | [.findings[0].or, (.calls[0].verdict), .outputs[0].explained]' out)" \
+			'[[0],"open",true]'
+		like "the text says or" "$(aoti-verify --no-more cosine.exported.pt2 wrong.pt2 "${gives[@]}")" "which +or cpp_fused_.*_0 \\(call 0, .*: what it wrote is not in the graph"
+	else
+		skip "or" "this objdump leads to a place that changes nothing"
 	fi
 	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
