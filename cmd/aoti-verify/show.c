@@ -113,11 +113,12 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 
 static void output_finding(struct screen *s, const struct trial *t, const struct verify_output *x)
 {
-	const struct slice line = held_line(&t->h, x->node);
+	const struct slice line = x->node == NONE ? SLICE("") : held_line(&t->h, x->node);
 	struct buf b = {0};
 	char room[32];
-	buf_addf(&b, "%.*s differs from the graph: ", SLN(output_name(t, x, room), 200));
-	add_node(&b, t, x->node);
+	buf_addf(&b, "%.*s differs from the graph%s", SLN(output_name(t, x, room), 200), x->node == NONE ? "" : ": ");
+	if (x->node != NONE)
+		add_node(&b, t, x->node);
 	clean_lines(b.p, b.len);
 	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
