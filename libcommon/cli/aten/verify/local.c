@@ -569,6 +569,8 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 			e = worse(e, v->read[r].expect == NONE ? EFFECT_UNKNOWN : verify_output_right(v, r) ? EFFECT_RIGHT : EFFECT_WRONG);
 			continue;
 		}
+		if (!v->o->call[c].n_writes) /* a number that chooses what runs (a loop's condition): then the outputs tell */
+			e = worse(e, v->n_differ || v->n_unknown ? EFFECT_UNKNOWN : EFFECT_RIGHT);
 		for (uint32_t i = v->o->call[c].write; i < v->o->call[c].write + v->o->call[c].n_writes; i++)
 			e = worse(e, v->write[i].accused ? EFFECT_UNKNOWN : v->write[i].n ? EFFECT_RIGHT : effect_of(v, i, known));
 	}
