@@ -181,7 +181,8 @@ static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_valu
 /* ---- rounding on the way ---- */
 
 /* A sum of n terms added one after the other, as generated code does it, is off by about sqrt(n) times the rounding of one addition;
- * eager's cascade of partial sums is not. Measured on sums, means, pools and norms of up to 10,000 numbers: 0.1 to 0.3. */
+ * eager's cascade of partial sums is not. Of 300 sums each of 144 to 10,000 float32 numbers, in units of 2^-23 sqrt(n) of the sum of their
+ * absolute values: uniform ones and squares 0.09 in the median, 0.34 in 99 of 100, 0.46 at most; normal ones, which cancel, 0.1 at most. */
 static const double per_term = 0.3;
 
 enum sum_kind { SUM_NONE, SUM_LINEAR, SUM_PRODUCT, SUM_CONV, SUM_NORM, SUM_ALONG };

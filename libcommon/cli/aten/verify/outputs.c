@@ -32,7 +32,8 @@ static uint32_t last_write(const struct verify *v, uint32_t input)
 	const struct observed_tensor *in = p->from == PROGRAM_INPUT && p->index < o->n_inputs ? &o->write[p->index] : NULL;
 	for (uint32_t w = o->n_writes; w-- > o->n_inputs;) {
 		const struct observed_tensor *x = &o->write[w];
-		if ((path.n && slice_eq(x->v->path, path)) || (in && in->to && x->from == in->from && x->to == in->to && slice_eq(x->v->buffer, in->v->buffer)))
+		if ((path.n && slice_eq(x->v->path, path)) ||
+		    (in && in->to && x->from == in->from && x->to == in->to && slice_eq(x->v->buffer, in->v->buffer)))
 			return w;
 	}
 	return NONE;
