@@ -22,8 +22,8 @@ static struct slice path_of(const struct reference *ref, uint32_t input)
 	return SLICE("");
 }
 
-/* The last write into a buffer, which has a path, or into an input, which is known by its name and memory (which the model may give back and
- * use again). */
+/* The last write into a buffer, which has a path, or into an input, which is known by its name and its memory: the model may free an input
+ * early, and the memory is then another tensor's. */
 static uint32_t last_write(const struct verify *v, uint32_t input)
 {
 	const struct observed *o = v->o;
