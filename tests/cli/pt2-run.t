@@ -211,6 +211,24 @@ else
 		like "$tool: says for what" "$(cat err)" 'not enough address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
 	done
 fi
+# ---- instructions that this processor lacks: nothing of the package is executed ----
+if [ "$(uname -m)" = x86_64 ] && ! grep -qw apxf /proc/cpuinfo; then
+	kernel=$(python3 -c 'import sys, zipfile
+print([n for n in zipfile.ZipFile(sys.argv[1]).namelist() if n.endswith(".kernel.cpp")][0].split("/", 1)[1])' "$DATA/aoti/mlp.pt2")
+	python3 "$ROOT/tests/lib/rezip.py" "$DATA/aoti/mlp.pt2" apx.pt2 "/$kernel" -march=x86-64-v3 "-march=x86-64-v3 -mapxf"
+	for tool in pt2-run aoti-nanassert aoti-printer; do
+		exits "$tool: for another processor" 3 $tool apx.pt2 'f32[3,8]'
+		like "says what it lacks" "$(cat err)" "^$tool: 'apx.pt2' is compiled for processors with apxf, which this one lacks"
+	done
+	run aoti-checkinputs --probe apx.pt2
+	like "aoti-checkinputs --probe does not run it either" "$(cat err)" "the probe failed, .*compiled for processors with apxf, which this one lacks"
+	python3 "$ROOT/tests/lib/rezip.py" "$DATA/aoti/mlp.pt2" wide.pt2 "/$kernel" -march=x86-64-v3 -march=x86-64-v4
+	like "the first line of the contract says what it was compiled with" "$(aoti-checkinputs wide.pt2 | head -1)" "compiled for cpu \(AVX2, compiled with AVX-512\)"
+	like "not without" "$(aoti-checkinputs "$DATA/aoti/mlp.pt2" | head -1)" "compiled for cpu \(AVX2\)"
+else
+	skip "instructions" "not x86-64, or it has them all"
+fi
+
 ulimit -f 1
 weights big.safetensors "${all[@]}" 2>/dev/null
 exits "a file that cannot grow" 4 pt2-run "$P/mlp.pt2" 'f32[64,8]' -o large.npz

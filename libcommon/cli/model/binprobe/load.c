@@ -3,6 +3,7 @@
 #include "model/elf/modelso.h"
 #include "model/binprobe/binprobe.h"
 #include "model/cppwrapper/wrapper.h"
+#include "model/doctor/doctor.h"
 #include "base/tool/diag.h"
 
 /* Bytes of an optional file. */
@@ -55,7 +56,7 @@ static int ask_binary(struct loaded *l, struct contract *c, struct err *err)
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "model '%.*s' has no library to probe", SL(m->name));
 	if (package_data(&l->pkg, m->so, &so, err) < 0 || data_if_any(l, m->extern_nodes, &nodes, err) < 0 ||
-	    package_metadata(&l->pkg, m, &md, err) < 0)
+	    package_metadata(&l->pkg, m, &md, err) < 0 || doctor_can_execute(&l->pkg, m, err) < 0)
 		return -1;
 	struct ask_options po = {.blob_size = m->weights_blob ? l->pkg.file[m->weights_blob].size : 0};
 	char *device = device_of(so, md.device);
