@@ -290,9 +290,10 @@ static void memory_document(struct json_out *o, const void *of)
 /* The frame and style of the --diff page, with the document and its own script. */
 static int save_page(const struct memory *m, const char *path, struct err *err)
 {
-	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
-	static const char *const js[] = {"diff/common.js", "printer/memory.js", NULL};
-	static const struct html_page frame = {"printer/diff.html", css, js, NULL};
+	static const char *const css[] = {"page/common.css", "printer/diff.css", NULL};
+	static const char *const js[] = {"page/common.js", "printer/memory.js", NULL};
+	static const struct html_page frame = {
+	    .title = "Compiled model: two runs compared", .body = "printer/diff.html", .css = css, .js = js, .themed = true};
 	return html_save_document(path, &frame, memory_document, m, err);
 }
 
