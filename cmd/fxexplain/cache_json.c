@@ -1,4 +1,4 @@
-/* cache_json.c - `fxexplain cache --json` (docs/CACHE.md). */
+/* cache_json.c - `fxexplain cache --json` (docs/formats/EXPLAIN.md). */
 #include "cache_view.h"
 
 static void put_sums(struct json_out *o, const struct cachedir *d)

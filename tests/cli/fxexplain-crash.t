@@ -31,7 +31,7 @@ ok "which holds the same" cmp -s answer first
 exits "without the package" 1 fxexplain crash "$data/expand.txt"
 like "knows the kernel by its name" "$(head -1 out)" "in the kernel $kernel\$"
 exits "a model that refused" 1 fxexplain crash "$data/checked.txt" crash.pt2
-like "is no crash" "$(head -1 out)" '^the model rejected the call'
+like "is no crash" "$(head -1 out)" '^The model rejected the call'
 like "its words" "$(cat out)" 'RuntimeError: input_handles\[1\]: unmatched stride value at 0, expected: 4096, but got: 0'
 echo "all is well" >well.txt
 exits "a text without a crash" 0 fxexplain crash well.txt crash.pt2

@@ -46,10 +46,10 @@ run fxexplain profile cold.json
 like "no warm-up" "$(cat out)" '4 compilations during the measurement: no warm-up'
 like "recompiles" "$(cat out)" '2 recompilations during the measurement.*0/1 1/1'
 run fxexplain profile kernels.json
-like "graph breaks" "$(cat out)" 'graph breaks: 1.0 per step'
+like "graph breaks" "$(cat out)" 'Graph breaks: 1.0 per step'
 unlike "the option is on" "$(cat out)" enable_kernel_profile
 run fxexplain profile gpu_eager.json gpu_compiled.json
-like "a device that waits" "$(cat out)" 'the device is waiting for the CPU'
+like "a device that waits" "$(cat out)" 'The device is waiting for the CPU'
 like "its kernels" "$(section 'On the device')" 'triton_red_fused_gelu_backward_0'
 like "its busy time" "$(head -1 out)" 'device busy 440.0 us -> 270.0 us'
 
