@@ -186,31 +186,31 @@ run aoti-printer --diff pool nodes
 is "--diff of a graph's dump with its nodes finds a difference" "$status" 1
 like "... and names the kernel" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
 like "... and the node" "$(cat out)" 'vs torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
-like "... alone" "$(cat out)" ', 1 differs'
+like "... and nothing else" "$(cat out)" ', 1 differs'
 run aoti-printer --diff nodes pool --json
-is "the other way round: the node and its kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
+is "--diff of the nodes with the graph names node and kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
 	"torch.ops.aten.where.self where cpp_fused_convolution_backward_m"
 grep -v 0_backward pool/calls.jsonl >forward.jsonl && mv forward.jsonl pool/calls.jsonl
 grep -v 0_backward nodes/calls.jsonl >forward.jsonl && mv forward.jsonl nodes/calls.jsonl
 run aoti-printer --diff pool nodes
-is "its forward graph alone: none" "$status" 0
-like "... each kernel's result is a node's" "$(cat out)" '8 tensors compared, 0 differ'
+is "the forward graph alone agrees" "$status" 0
+like "... each kernel's result matches a node" "$(cat out)" '8 tensors compared, 0 differ'
 
 # ---- what must not change ----
 
 mkdir user
 echo 'print("mine")' >user/sitecustomize.py
 PYTHONPATH=$TMP/user:$PYTHONPATH run aoti-nanassert -q -- python3 app.py graph.py ''
-is "a sitecustomize of the user's own runs" "$(cat out)" mine
+is "the user's own sitecustomize runs" "$(cat out)" mine
 run aoti-nanassert -q -- python3 -c 'import sys; print([m for m in sys.modules if m.startswith(("torch", "ast", "ctypes", "rewrite"))], [p for p in sys.path if "jit" in p.rsplit("/", 1)[-1]])'
-is "nothing is imported, no folder of ours is in sys.path" "$(cat out)" "[] ['$ROOT/tests/lib/jittorch']"
+is "nothing is imported and sys.path is unchanged" "$(cat out)" "[] ['$ROOT/tests/lib/jittorch']"
 sed 's/^        args.clear()/        if True: args.clear()/; s/^async_compile.wait/if 1: async_compile.wait/' graph.py >odd.py
 run aoti-nanassert -q -- python3 app.py odd.py 'print(step())'
-is "a text of another form: the same result" "$(cat out)" "$want"
+is "a text of another form: the program prints the same" "$(cat out)" "$want"
 sed 's/^call = runner.call/call = runner.call\nbreak_ = 1/; s/cpp_fused_log_0(primals_1, buf0, 3)/(lambda f: f(primals_1, buf0, 3))(cpp_fused_log_0)/' graph.py >left.py
 run aoti-nanassert -- python3 app.py left.py 'print(step())'
-is "... a call that is not understood: the same result" "$(cat out)" "$want"
-like "... and it is said" "$(cat err)" 'calls of cpp_fused_log_0 are not understood and not watched'
+is "... with a call that is not understood: the same" "$(cat out)" "$want"
+like "... a message counts such calls" "$(cat err)" 'calls of cpp_fused_log_0 are not understood and not watched'
 cp graph.py broken.py
 run aoti-nanassert -- python3 app.py broken.py '
 import builtins
@@ -219,26 +219,26 @@ r = cf._reload_python_module
 open("bad.py", "w").write("async_compile = (")
 try: r("k", "bad.py")
 except RuntimeError as e: print(str(e).splitlines()[0])'
-like "a text that is no Python fails as ever" "$(cat out)" 'Failed to import bad.py'
+like "invalid Python fails as without watching" "$(cat out)" 'Failed to import bad.py'
 JITTORCH_VERSION=2.5.1 run aoti-nanassert -- python3 app.py graph.py 'print(step())'
-is "an old torch: the same result" "$(cat out)" "$want"
-like "... refused by name" "$(cat err)" 'not watched: torch before 2.6 \(this is 2.5.1\)'
+is "an old torch: the program prints the same" "$(cat out)" "$want"
+like "... a message says that it is not watched" "$(cat err)" 'not watched: torch before 2.6 \(this is 2.5.1\)'
 run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
-like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
+like "benchmark modules of autotuning are not watched" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
 run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
-is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
+is "CUDA graphs are switched off while values are watched" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
 
 run aoti-nanassert -- python3 -Iu -c 'print(1)'
-like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'
+like "python -I: a message says why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'
 run aoti-printer --level 3 -- python3 -c 'print(1)' -I
-like "... an argument of the program's own is none" "$(cat err)" 'no compiled model was seen in this command$'
+like "... -I among the program's own arguments does not count" "$(cat err)" 'no compiled model was seen in this command$'
 run aoti-nanassert -- env -i true
 like "... a cleared environment" "$(cat err)" "seen in this command: 'env -i' clears the environment"
 run aoti-checkinputs -- python3 app.py graph.py 'step()'
-is "aoti-checkinputs: nothing was checked" "$status" 4
-like "... and which tool answers" "$(cat err)" 'only torch.compile graphs were seen, .*: use aoti-nanassert or aoti-printer to look inside them'
+is "aoti-checkinputs: no call was checked" "$status" 4
+like "... other tools are suggested" "$(cat err)" 'only torch.compile graphs were seen, .*: use aoti-nanassert or aoti-printer to look inside them'
 done_testing
