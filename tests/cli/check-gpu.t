@@ -18,7 +18,7 @@ without() { # without WHAT REASON ENVIRONMENT...
 	local what=$1 why=$2
 	shift 2
 	exits "$what: skipped" 77 env "$@" "$ROOT/scripts/check-gpu" "$BUILD"
-	like "$what: the reason is given" "$(cat out)" "^check-gpu: skipped: .*$why"
+	like "$what: why" "$(cat out)" "^check-gpu: skipped: .*$why"
 	is "$what: in one line" "$(wc -l <out)" 1
 	is "$what: standard error stays empty" "$(cat err)" ""
 }
@@ -40,8 +40,8 @@ done
 # The measuring, with a model on the fake driver in the place of a GPU's: the ratios say nothing, that there are some does.
 model=$(echo "$cuda"/model/*.so)
 exits "overhead.py" 0 python3 "$ROOT/tests/gpu/overhead.py" cost.json --repeat 1 -- "$BUILD/tests-lib/cudahost" load="$model" call=4 bench=50:64
-is "every method has a ratio" "$(jq -c '[.ways[] | .ratio > 0] | all' cost.json) $(jq -c '.ways | keys' cost.json)" 'true ["alone","hooks","ima","names","scan"]'
-is "the goals" "$(jq -c '[.ways.hooks.aim, .ways.scan.aim]' cost.json)" '[1.05,1.5]'
-exits "a command that prints nothing" 1 python3 "$ROOT/tests/gpu/overhead.py" none.json --repeat 1 -- true
-like "is reported for each method" "$(jq -c '.failures | keys' none.json)" 'alone.*hooks.*scan'
+is "every way has a ratio" "$(jq -c '[.ways[] | .ratio > 0] | all' cost.json) $(jq -c '.ways | keys' cost.json)" 'true ["alone","hooks","ima","names","scan"]'
+is "the aims" "$(jq -c '[.ways.hooks.aim, .ways.scan.aim]' cost.json)" '[1.05,1.5]'
+exits "a command that says nothing" 1 python3 "$ROOT/tests/gpu/overhead.py" none.json --repeat 1 -- true
+like "is said for each way" "$(jq -c '.failures | keys' none.json)" 'alone.*hooks.*scan'
 done_testing

@@ -58,22 +58,22 @@ if [ -n "${PT2_LONG-}" ]; then
 	exits "a NaN in a large tensor" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=$large
 	is "its position is found" "$(jq -c '.findings[0] | .values[.bad].position' log)" '[1,1]'
 fi
-exits "CUDA graph capture: nothing is copied" 0 aoti-nanassert -- "$host" "load=$so" graph=3:4
-is "replays give the same results" "$(grep -c 'as computed' out)" 3
-like "a message counts captured launches" "$(cat err)" '[34] of them were captured into a CUDA graph'
+exits "in a graph nothing is copied" 0 aoti-nanassert -- "$host" "load=$so" graph=3:4
+is "which is replayed as before" "$(grep -c 'as computed' out)" 3
+like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
 # ---- a fault, and another question was asked ----
 cut='a GPU error stopped the run: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
-is "a GPU error: aoti-nanassert ends with 3" "$status" 3
-like "the message names the GPU error" "$(cat err)" "$cut"
-like "the summary covers what ran before" "$(cat err)" 'nothing found before that'
+is "a fault is no NaN, nor is all well" "$status" 3
+like "it is said" "$(cat err)" "$cut"
+like "and what that means" "$(cat err)" 'nothing found before that'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert --json --log=log -- "$host" "load=$so" call=4
-like "the JSON has the GPU error" "$(jq -r .failure log)" "^$cut$"
+like "in the document, too" "$(jq -r .failure log)" "^$cut$"
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" nan=4
-is "a NaN before the GPU error is reported" "$status" 1
+is "a NaN that was found before is one" "$status" 1
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- sh -c "'$host' 'load=$so' call=4; exit 9"
-is "the command's own status is kept" "$status" 9
+is "the command's own status goes before" "$status" 9
 FAKECUDA_FAIL=illegal@3 run aoti-printer --log=log -- "$host" "load=$so" call=4
 is "aoti-printer: a GPU error" "$status" 3
 like "the message names the GPU error, too" "$(cat err)" "$cut"
@@ -132,9 +132,9 @@ is "strides that reach outside the storage" "$status" 1
 is "they are found without a fault" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach past its storage"
 like "required and available bytes are reported" "$(cat log)" 'arg2_1 +0x[0-9a-f]+ +128 +64'
 run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
-like "--ima=alloc turns them into a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
-like "the tensor is the suspect" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
-like "--ima=alloc is not suggested again" "$(grep -c 'ima=alloc' log)" '^0$'
+like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
+like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
+like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
 ima "" beside=4
 is "a fault of another stream is not blamed on this call" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
 ima "" capturing=4

@@ -171,12 +171,12 @@ is "device memory: the program prints the same" "$(cat out)" "$want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... also when watched" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
-like "a NaN on a GPU: the kernel and the value are reported" "$(cat f.txt)" 'NaN produced by cpp_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by cpp_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima without a fault" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
-like "--ima names the kernel of the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
-like "... with run, graph and line" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
+like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
+like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
@@ -226,9 +226,9 @@ like "... a message says that it is not watched" "$(cat err)" 'not watched: torc
 run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
-like "benchmark modules of autotuning are not watched" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
+like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
 run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
-is "CUDA graphs are switched off while values are watched" "$(cat out)" "$want"
+is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
 

@@ -134,7 +134,9 @@ void html_url(struct buf *b, struct slice url, struct slice text)
 		html_raw(b, "</a>");
 }
 
-bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
+/* A template of share/ with marks like @PT2_CSS@: cuts the text up to the next mark off *rest, and the mark's name ("CSS"; empty
+ * after the last one). False if nothing is left. */
+static bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
 {
 	if (!rest->n)
 		return false;

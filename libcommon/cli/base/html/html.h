@@ -23,10 +23,6 @@ void html_put_texts(struct buf *b, const char *form, const struct slice *text, s
 #define html_put(b, form, ...) \
 	html_put_texts((b), (form), (const struct slice[]){__VA_ARGS__}, sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
 
-/* A template of share/ with marks like @PT2_CSS@: cuts the text up to the next mark off *rest, and the mark's name ("CSS"; empty
- * after the last one). False if nothing is left. */
-bool share_next(struct slice *rest, struct slice *text, struct slice *mark);
-
 /* A page: the head that all pages have (share/page/shell.html), and what is its own. Lists are names of files of share/, ended by NULL.
  *
  * Its policy, a <meta> before everything it applies to: no script and no style runs except the page's own, by their SHA-256, and, with
