@@ -127,7 +127,12 @@ static void out_trial(struct json_out *o, const struct trial *t)
 	json_member_some(o, "inputs", slice_str(input_words[t->kind]));
 	json_member_bool(o, "counts", trial_counts(t));
 	json_member_u64(o, "run", t->run);
-	json_fields(o, n, equal, rounding, effect, wrong, open, operators);
+	json_member_u64(o, "equal", n.equal);
+	json_member_u64(o, "rounding", n.rounding);
+	json_member_u64(o, "effect", n.effect);
+	json_member_u64(o, "wrong", n.wrong);
+	json_member_u64(o, "open", n.open);
+	json_member_u64(o, "operators", n.operators);
 	json_member_arr(o, "findings");
 	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
 		out_finding(o, t, &t->h.verify.finding[i]);
