@@ -45,14 +45,10 @@ static void out_argument(struct json_out *o, const struct fault_case *c, uint32_
 	out_u64(o, "extent", p->extent, p->extent != IMA_NONE);
 	out_u64(o, "storage", p->storage, p->storage != IMA_NONE);
 	out_u64(o, "room", ima_room(p), ima_room(p) != IMA_NONE);
-	json_key(o, "allocation");
-	if (p->allocation) {
-		json_obj(o);
+	if (json_member_obj_if(o, "allocation", p->allocation)) {
 		json_member_u64(o, "base", p->base);
 		json_member_u64(o, "bytes", p->allocation);
 		json_close(o);
-	} else {
-		json_out_null(o);
 	}
 	json_member_bool(o, "could_leave", why && ima_certain(why));
 }
@@ -97,27 +93,19 @@ static void out_past(struct json_out *o, const struct fault_call *p)
 	json_member(o, "kernel", slice_str(p->name));
 	json_member_positive(o, "line", p->line);
 	json_member_bool(o, "returned", p->returned);
-	json_key(o, "launch");
-	if (p->launched) {
-		json_obj(o);
+	if (json_member_obj_if(o, "launch", p->launched)) {
 		out_three(o, "grid", l->grid[0], l->grid[1], l->grid[2]);
 		out_three(o, "block", l->block[0], l->block[1], l->block[2]);
 		json_fields(o, *l, shared, stream);
 		json_member_bool(o, "captured", l->captured != 0);
 		json_close(o);
-	} else {
-		json_out_null(o);
 	}
 }
 
 static void out_launch(struct json_out *o, const struct ima_event *e)
 {
-	json_key(o, "launch");
-	if (!e->launch) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "launch", e->launch))
 		return;
-	}
-	json_obj(o);
 	out_three(o, "grid", e->grid[0], e->grid[1], e->grid[2]);
 	out_three(o, "block", e->block[0], e->block[1], e->block[2]);
 	json_member_u64(o, "shared", e->shared);
@@ -126,12 +114,8 @@ static void out_launch(struct json_out *o, const struct ima_event *e)
 
 static void out_graph(struct json_out *o, const struct ima_event *e)
 {
-	json_key(o, "replay");
-	if (!e->graph) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "replay", e->graph))
 		return;
-	}
-	json_obj(o);
 	json_member_u64(o, "graph", e->graph);
 	json_member_u64(o, "times", e->replay);
 	json_member_u64(o, "captured", e->captured);

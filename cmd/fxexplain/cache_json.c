@@ -84,12 +84,8 @@ static void put_prune(struct json_out *o, const struct cache_view *v)
 {
 	const struct prune *p = &v->prune;
 	const struct cachedir *d = &v->dir[0];
-	json_key(o, "prune");
-	if (!v->pruned) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "prune", v->pruned))
 		return;
-	}
-	json_obj(o);
 	json_member_bool(o, "applied", v->applied);
 	json_fields(o, *p, bytes, young, foreign);
 	json_rows(o, "files", i, p->n_row) {

@@ -48,12 +48,8 @@ static void arguments(struct json_out *o, const struct contract *c, const struct
 
 static void call(struct json_out *o, const struct crash_place *p)
 {
-	json_key(o, "call");
-	if (!p || !p->call) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "call", p && p->call))
 		return;
-	}
-	json_obj(o);
 	json_member(o, "name", p->call->name);
 	json_member(o, "how", slice_str(crash_known_name(p->known)));
 	json_member_u64(o, "line", p->call->line);

@@ -141,12 +141,8 @@ static void ops(struct json_out *o, const struct profile_view *v, const char *ke
 static void comparison(struct json_out *o, const struct profile_view *v)
 {
 	const struct profile_compare *c = &v->c;
-	json_key(o, "comparison");
-	if (c->one) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "comparison", !c->one))
 		return;
-	}
-	json_obj(o);
 	json_member(o, "eager", slice_str(v->side_path[0]));
 	json_member(o, "compiled", slice_str(v->side_path[1]));
 	json_fields(o, *c, swapped, same_kind, per_step);

@@ -179,12 +179,8 @@ static struct slice name_of(const struct compare_log *l)
 
 static void put_log_name(struct json_out *o, const char *key, const struct compare_log *l)
 {
-	json_key(o, key);
-	if (!l) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, key, l))
 		return;
-	}
-	json_obj(o);
 	json_member_str(o, "path", name_of(l));
 	json_member_count(o, "rank", l->t.rank);
 	json_member_u64(o, "pid", l->t.pid);

@@ -182,6 +182,8 @@ void json_out_null(struct json_out *o);
 void json_out_raw(struct json_out *o, struct slice json);
 void json_add_raw(struct buf *b, struct slice json);
 void json_member_obj(struct json_out *o, const char *key);
+/* The same if there is one; else null, and false: nothing to close. */
+bool json_member_obj_if(struct json_out *o, const char *key, bool there);
 void json_member_arr(struct json_out *o, const char *key);
 void json_member_str(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);

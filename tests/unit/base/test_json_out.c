@@ -73,10 +73,13 @@ static void emitter_fields(void **state)
 	json_obj(&o);
 	json_fields(&o, row, count, below, good, name, text, none, a, b, c, d, e, last);
 	json_fields(&o, row, a);
+	assert_false(json_member_obj_if(&o, "no", false));
+	assert_true(json_member_obj_if(&o, "yes", true));
+	json_close(&o);
 	json_close(&o);
 	assert_string_equal(buf_str(&b),
 			    "{\"count\":18446744073709551615,\"below\":-5,\"good\":true,\"name\":\"n\",\"text\":\"t\",\"none\":null,"
-			    "\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"last\":6,\"a\":1}");
+			    "\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"last\":6,\"a\":1,\"no\":null,\"yes\":{}}");
 	buf_release(&b);
 }
 
