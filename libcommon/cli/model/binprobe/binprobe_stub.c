@@ -43,20 +43,20 @@ static uint64_t stub_called(uint32_t number, const struct stub_call *c)
 	return 1;
 }
 
-uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+uint64_t binprobe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
 {
 	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
 }
 
 void *stub_new(struct image *im, struct stub s)
 {
-	if (im->stub_size - im->stub_used < ASK_STUB_BYTES)
+	if (im->stub_size - im->stub_used < BINPROBE_STUB_BYTES)
 		return NULL;
 	uint8_t *p = s.code = im->map + im->stub_used;
-	im->stub_used += ASK_STUB_BYTES;
+	im->stub_used += BINPROBE_STUB_BYTES;
 	uint32_t number = world->n_stubs;
 	PUSH_TO(world->stub, world->n_stubs, world->cap_stubs) = s;
-	ask_write_stub(p, number);
+	binprobe_write_stub(p, number);
 	return s.code;
 }
 
