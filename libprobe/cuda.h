@@ -280,8 +280,8 @@ void cuda_scan_replayed(void *stream);
 /* Logs what was found so far, outside of any run. */
 void cuda_scan_poll(void);
 void cuda_scan_after_fork(void);
-/* The process ends: what the GPU still has to do is waited for. exit() calls it; before _exit() somebody must (os._exit of a child of
- * multiprocessing). */
+/* The process ends: what the GPU still has to do is waited for. exit() calls it; a process that ends by _exit() has to be made to call
+ * it first (share/jit does for os._exit, which ends children of multiprocessing). */
 void cuda_scan_end(void);
 
 /* ---- cuda_time.c: times on a GPU (CALLS_TIMES) ---- */

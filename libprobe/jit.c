@@ -521,7 +521,10 @@ static PyObject *call_site(PyObject *self, PyObject *const *args, intptr_t n, Py
 	const struct graph *graph = p->graph;
 	const uint32_t call = p->call;
 	const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-	const struct given g = {args[1], args + 2, (uint32_t)(n - 2 + (names ? py.PyTuple_Size(names) : 0)), graph->given[call],
+	const struct given g = {args[1],
+				args + 2,
+				(uint32_t)(n - 2 + (names ? py.PyTuple_Size(names) : 0)),
+				graph->given[call],
 				{args + 1, (size_t)n - 1, names}};
 	struct ops_run *run = ops_run_at(t, sp);
 	const bool watched = t->depth && run->model == &graph->model && run->watched;

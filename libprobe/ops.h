@@ -251,8 +251,8 @@ struct ops_run {
 		uintptr_t sp;
 		uint64_t seq, begun, ended;
 		uint32_t call, contract_call, name;
-		bool looked;    /* values are valid */
-		uint64_t timed; /* cuda_time.c; 0: no */
+		bool looked;                   /* values are valid */
+		uint64_t timed;                /* cuda_time.c; 0: no */
 		const struct jit_given *given; /* of a call in Python (jit.h); else NULL */
 		struct cuda_launch launch;
 	} open;

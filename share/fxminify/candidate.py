@@ -216,7 +216,7 @@ def original_inputs(setup):
         def __init__(self):
             super().__init__(None)
         def storage(self, s, nbytes, **kw):
-            device = kw.get("device") or "cpu"  # the one that the program names: torch itself takes what the file was saved from
+            device = kw.get("device") or "cpu"  # the program's: torch's own reader uses the device that the file was saved from
             if s.get("data") is not None:
                 raw = base64.b64decode(s["data"])
                 on_host = torch.frombuffer(bytearray(raw), dtype=torch.uint8).untyped_storage() if raw else torch.UntypedStorage(0)

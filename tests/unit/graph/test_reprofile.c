@@ -279,8 +279,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_alone),    cmocka_unit_test(test_save),          cmocka_unit_test(test_candidate),
-	    cmocka_unit_test(test_exported), cmocka_unit_test(test_storage_files),
-	    cmocka_unit_test(test_storage_device),
+	    cmocka_unit_test(test_exported), cmocka_unit_test(test_storage_files), cmocka_unit_test(test_storage_device),
 	};
 	return argc > 2 ? write_files(argv[1], argv + 2, argc - 2) : RUN(tests);
 }

@@ -106,7 +106,7 @@ struct verify {
 	uint64_t *down; /* bit d of row c: call d depends on call c */
 	size_t words;
 	bool *questioned;
-	bool *taken; /* by node: its value is what a GPU computed in TF32 */
+	bool *taken;     /* by node: its value is what a GPU computed in TF32 */
 	uint8_t *effect; /* by write, for local.c */
 };
 
