@@ -27,6 +27,8 @@ struct pack {
 	size_t n_argument;
 	bool program; /* the bundle has it */
 };
+/* packsource.c, what both need: exits, without a bundle. */
+_Noreturn void pack_fail(struct pack *p, const struct err *err);
 /* Adds a text, redacted if requested. Exits if it cannot be written. */
 void pack_text(struct pack *p, enum bundle_kind kind, const char *name, struct slice text, struct slice about);
 /* The text, redacted into p->tmp if requested: valid until the next call. */

@@ -15,28 +15,6 @@ extern char **environ;
 
 enum { GRAPHS = 40, GRAPH_BYTES = 8 << 20, PACK_USUAL = 10 << 20 };
 
-static _Noreturn void fail(struct pack *p, const struct err *err)
-{
-	bundle_abort(p->w);
-	die_err(err);
-}
-
-struct slice pack_safe(struct pack *p, struct slice text)
-{
-	if (!p->o->redact)
-		return text;
-	buf_reset(&p->tmp);
-	redact_add(&p->r, &p->tmp, text);
-	return buf_slice(&p->tmp);
-}
-
-void pack_text(struct pack *p, enum bundle_kind kind, const char *name, struct slice text, struct slice about)
-{
-	struct err err;
-	if (bundle_add(p->w, kind, name, pack_safe(p, text), about, &err) < 0)
-		fail(p, &err);
-}
-
 /* ---- logs ---- */
 
 /* "0/1" of the compilations that have findings: as numbers, as in the envelopes. */
@@ -73,16 +51,16 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 		if (p->o->redact)
 			bundle_leave_out(p->w, slice_str(path_base(from)), SLICE("a debug folder is not redacted"));
 		else if (bundle_add_folder(p->w, BUNDLE_TEXT, DEBUG_FOLDER, from, &err) < 0)
-			fail(p, &err);
+			pack_fail(p, &err);
 	} else if (in->kind == FACT_TRACE) {
 		if (pack_trace(&text, from, ids, p->o->redact ? &p->r : NULL, &cut, &err) < 0 ||
 		    bundle_add(p->w, BUNDLE_TRACE, name, buf_slice(&text), SLICE(""), &err) < 0)
-			fail(p, &err);
+			pack_fail(p, &err);
 		if (cut)
 			bundle_leave_out(p->w, slice_str(name), SLICE("long records of compilations without findings"));
 	} else {
 		if (pack_trace(&text, from, NULL, NULL, &cut, &err) < 0)
-			fail(p, &err);
+			pack_fail(p, &err);
 		pack_text(p, BUNDLE_TEXT, name, buf_slice(&text), SLICE(""));
 	}
 }
@@ -233,14 +211,14 @@ static void add_documents(struct pack *p)
 	struct err err;
 	emit_report(&text, p->x, &o); /* which redacts by itself */
 	if (bundle_add(p->w, BUNDLE_REPORT, "report.md", buf_slice(&text), SLICE(""), &err) < 0)
-		fail(p, &err);
+		pack_fail(p, &err);
 	buf_reset(&text);
 	o.show = 0;
 	emit_json(&text, p->x, &o);
 	if (p->o->redact)
 		pack_redact_json(&p->r, &safe, buf_slice(&text));
 	if (bundle_add(p->w, BUNDLE_FINDINGS, "findings.json", buf_slice(p->o->redact ? &safe : &text), SLICE(""), &err) < 0)
-		fail(p, &err);
+		pack_fail(p, &err);
 }
 
 static void finish_bundle(struct pack *p)
@@ -303,7 +281,7 @@ void pack_bundle(const struct explanation *x, const struct explain_options *opt)
 	pack_sources(&p);
 	for (size_t i = 0; i < opt->with.n; i++)
 		if (add_with(&p, opt->with.v[i], &err) < 0)
-			fail(&p, &err);
+			pack_fail(&p, &err);
 	finish_bundle(&p);
 	say_what(&p, opt->bundle);
 	redact_release(&p.r);

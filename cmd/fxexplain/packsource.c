@@ -15,6 +15,28 @@ struct gather {
 	struct slice root;   /* the program's folder, with a slash */
 };
 
+_Noreturn void pack_fail(struct pack *p, const struct err *err)
+{
+	bundle_abort(p->w);
+	die_err(err);
+}
+
+struct slice pack_safe(struct pack *p, struct slice text)
+{
+	if (!p->o->redact)
+		return text;
+	buf_reset(&p->tmp);
+	redact_add(&p->r, &p->tmp, text);
+	return buf_slice(&p->tmp);
+}
+
+void pack_text(struct pack *p, enum bundle_kind kind, const char *name, struct slice text, struct slice about)
+{
+	struct err err;
+	if (bundle_add(p->w, kind, name, pack_safe(p, text), about, &err) < 0)
+		pack_fail(p, &err);
+}
+
 static bool is_source(struct slice path)
 {
 	struct stat st;

@@ -9,28 +9,10 @@
 
 #include <unistd.h>
 
-enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LOGS = 4, LINE = 240 };
+enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LOGS = 4 };
 enum { MAX_TRACEBACK = 16000, MAX_REPRO = 16000 };
 
 /* ---- text ---- */
-
-static struct slice safe(struct report_text *t, struct slice s)
-{
-	if (!t->redact)
-		return s;
-	buf_reset(&t->tmp);
-	redact_add(&t->r, &t->tmp, s);
-	return buf_slice(&t->tmp);
-}
-
-void report_add_text(struct report_text *t, struct slice s) { md_text(t->b, safe(t, s), LINE); }
-void report_add_code(struct report_text *t, const char *before, struct slice s)
-{
-	buf_adds(t->b, before);
-	md_code(t->b, safe(t, s), LINE);
-}
-
-void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most) { md_block(t->b, lang, safe(t, s), most); }
 
 static void put_place(struct report_text *t, const struct fact_loc *loc)
 {

@@ -7,7 +7,28 @@
 
 #include <unistd.h>
 
-enum { SETTINGS = 25, MAX_ENV = 7000, MAX_SCAN = 256 << 20 };
+enum { LINE = 240, SETTINGS = 25, MAX_ENV = 7000, MAX_SCAN = 256 << 20 };
+
+/* ---- text ---- */
+
+static struct slice safe(struct report_text *t, struct slice s)
+{
+	if (!t->redact)
+		return s;
+	buf_reset(&t->tmp);
+	redact_add(&t->r, &t->tmp, s);
+	return buf_slice(&t->tmp);
+}
+
+void report_add_text(struct report_text *t, struct slice s) { md_text(t->b, safe(t, s), LINE); }
+
+void report_add_code(struct report_text *t, const char *before, struct slice s)
+{
+	buf_adds(t->b, before);
+	md_code(t->b, safe(t, s), LINE);
+}
+
+void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most) { md_block(t->b, lang, safe(t, s), most); }
 
 /* ---- names ---- */
 

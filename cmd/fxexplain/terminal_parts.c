@@ -241,3 +241,39 @@ void terminal_parts(struct page *p)
 	if (terminal_wants(p, PART_METRICS, false))
 		show_metrics(p);
 }
+
+static unsigned lines_in(struct slice text)
+{
+	struct slice line;
+	unsigned n = 0;
+	while (slice_line(&text, &line))
+		n += slice_trim(line).n > 0;
+	return n;
+}
+
+/* A fix is in its colour, all else in none. */
+void terminal_lines(struct page *p, const char *label, struct slice text, unsigned max)
+{
+	const bool fix = !strcmp(label, "fix");
+	struct slice line;
+	unsigned n = 0, all = lines_in(text);
+	max = all == max + 1 ? all : max;
+	while (n < max && slice_line(&text, &line)) {
+		if (!slice_trim(line).n)
+			continue;
+		size_t from = p->s->b.len;
+		buf_addf(&p->s->b, "  %-*s", LABEL - 2, n++ ? "" : label);
+		fix ? put_style_text(p->s, STYLE_FIX, line) : put_text(p->s, line);
+		buf_addc(&p->s->b, '\n');
+		put_wraps(p->s, from, LABEL + 1);
+	}
+	if (all > max)
+		buf_addf(&p->s->b, "  %-*s(%u more lines)\n", LABEL - 2, "", all - max);
+}
+
+struct slice terminal_place(struct page *p, const struct fact_loc *loc)
+{
+	LOCAL_BUF b = {0};
+	explain_add_place(&b, p->x, loc);
+	return b.len ? arena_slice(&p->arena, buf_slice(&b)) : slice_of(NULL, 0);
+}

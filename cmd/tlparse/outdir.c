@@ -605,7 +605,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .emit = emit_record,
 	    .commit = commit,
 	    .free_slot = free_slot,
-	    .progress = opt->quiet ? NULL : show_progress,
+	    .progress = PROGRESS(opt),
 	    .in_part = true,
 	};
 	const struct facts_options rows = {.ranks = extra != NULL, .keys = extra != NULL, .no_phases = !opt->max.n};
@@ -817,4 +817,30 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 		return -1;
 	}
 	return output_commit(o, err);
+}
+
+void show_progress(void *ctx, uint64_t consumed, uint64_t size)
+{
+	static struct timespec last;
+	struct timespec now;
+	(void)ctx;
+	if (size < 32 << 20)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
+		return;
+	last = now;
+	fprintf(stderr, "\r\033[K%3u%% of %llu MB", (unsigned)(consumed * 100 / size), (unsigned long long)(size >> 20));
+	if (consumed >= size)
+		fputs("\r\033[K", stderr);
+}
+
+void tlparse_refuse_input(const char *out, char *const *path, size_t n)
+{
+	struct stat a, b;
+	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
 }

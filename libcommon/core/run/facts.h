@@ -667,9 +667,8 @@ void facts_add_known(struct facts *f, const struct facts_options *o, struct fact
 /* One match from a scan made by the reader itself (of a whole log: src has the match's own line). */
 struct pattern_match;
 void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m);
-/* Violated constraints of torch.export or mark_dynamic in a message: rows of bound[]. facts_trace_shapes.c */
-void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
-bool facts_constraints(struct slice text); /* does the text have one? */
+/* Violated constraints of torch.export or mark_dynamic in a message: rows of bound[]. */
+FOR_TESTS void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
 /* For traces and texts of one run: removes from the texts what a trace reports as well. Does nothing if they are from different runs: if a
  * text gives a compile id to another function. Before facts_finish. */
 void facts_one_run(struct facts *f);

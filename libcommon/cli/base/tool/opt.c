@@ -7,35 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* The options that every tool has. */
-const struct opt opt_reserved[RESERVED_COUNT + 1] = {
-    [RESERVED_H] = {.type = OPT_T_FLAG, .s = 'h', .l = "help", .help = "show this help"},
-    [RESERVED_ALL] = {.type = OPT_T_FLAG, .l = "help-all", .help = "show all options and which of them conflict"},
-    [RESERVED_V] = {.type = OPT_T_FLAG, .s = 'V', .l = "version", .help = "show the version"},
-    [RESERVED_COLOR] = OPT_CHOICE(0, "color", "WHEN", &color_when, color_names, "colour the output", .rare = true),
-    [RESERVED_OPTIONS] = {.type = OPT_T_FLAG, .l = "help-options"},
-    [RESERVED_SYNOPSIS] = {.type = OPT_T_FLAG, .l = "help-synopsis"},
-    [RESERVED_COMPLETION] = {.type = OPT_T_STRING, .l = "completion", .arg = "SHELL"},
-    [RESERVED_COUNT] = OPT_END,
-};
-const struct opt opt_none[] = {OPT_END};
-
-struct opt_walk opt_walk_start(const struct opt_spec *spec, const struct opt_command *sub)
-{
-	return (struct opt_walk){
-	    .table = {sub && sub->options ? sub->options : opt_none, spec->options ? spec->options : opt_none, opt_reserved}};
-}
-
-const struct opt *opt_walk_next(struct opt_walk *w)
-{
-	for (; w->i < ARRAY_LEN(w->table); w->i++, w->at = NULL) {
-		w->at = w->at ? w->at + 1 : w->table[w->i];
-		if (w->at->type != OPT_T_END)
-			return w->at;
-	}
-	return NULL;
-}
-
 static const struct opt *find_short(const struct opt_spec *spec, const struct opt_command *sub, char c)
 {
 	struct opt_walk w = opt_walk_start(spec, sub);

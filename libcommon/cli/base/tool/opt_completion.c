@@ -15,33 +15,6 @@ static void add_names(const struct opt *table, struct buf *b)
 	}
 }
 
-static void add_valued(const struct opt *table, struct buf *b)
-{
-	for (const struct opt *o = table; o && o->type; o++)
-		if (opt_is_option(o) && o->arg && !opt_is_optional(o)) {
-			if (o->s)
-				buf_addf(b, "%s-%c", b->len ? "|" : "", o->s);
-			if (o->l)
-				buf_addf(b, "%s--%s", b->len ? "|" : "", o->l);
-		}
-}
-
-void opt_add_valued(const struct opt_spec *spec, struct buf *b)
-{
-	add_valued(spec->options, b);
-	add_valued(opt_reserved, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		add_valued(c->options, b);
-}
-
-bool opt_any_command(const struct opt_spec *spec)
-{
-	bool any = spec->command;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		any |= c->command;
-	return any;
-}
-
 static void add_value_cases(const struct opt *table, const char *cmd, struct buf *b)
 {
 	for (const struct opt *o = table; o && o->type; o++) {

@@ -14,22 +14,6 @@ static struct slice keep_file(struct kernelmaps *k, struct mapfile *f)
 	return own->bytes;
 }
 
-struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes)
-{
-	struct buf *own = xcalloc(1, sizeof(*own));
-	buf_add_slice(own, bytes);
-	PUSH(k, buf) = own;
-	return buf_slice(own);
-}
-
-bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in)
-{
-	if (k->n_input >= KERNELMAPS_MAX)
-		return false;
-	PUSH(k, input) = *in;
-	return true;
-}
-
 static void add_log(struct kernelmaps *k, struct slice text)
 {
 	PUSH(k, text) = text;

@@ -45,6 +45,13 @@ static void release_process(struct rank_process *p)
 	free(p->order);
 }
 
+void rank_desync_release(struct rank_desync *d)
+{
+	free(d->culprit);
+	free(d->waiter);
+	free(d->absent);
+}
+
 void ranks_release(struct ranks *all)
 {
 	for (uint32_t i = 0; i < all->n_process; i++)

@@ -260,13 +260,6 @@ static void find_in_group(struct ranks *all, struct group *g)
 		put_desync(all, g, unfinished, call_fp(g, unfinished), false);
 }
 
-void rank_desync_release(struct rank_desync *d)
-{
-	free(d->culprit);
-	free(d->waiter);
-	free(d->absent);
-}
-
 /* If a rank keeps others waiting, unfinished collectives elsewhere add nothing. */
 static void drop_unfinished(struct ranks *all)
 {

@@ -315,3 +315,12 @@ void functionalized_release(struct functionalized *f)
 	free(f->after);
 	*f = (struct functionalized){0};
 }
+
+bool interp_writes(const struct graph *g)
+{
+	uint32_t ignored[FUNCTIONAL_WRITTEN];
+	bool writes = false;
+	for (uint32_t i = 0; i < g->n_nodes && !writes && !g->functional; i++)
+		writes = functional_written(g, i, ignored) != 0;
+	return writes;
+}

@@ -121,3 +121,11 @@ void doctor_driver(struct exam *x, const struct sm_need *v, size_t n)
 		for (unsigned g = 0; g < x->host.n_gpu; g++)
 			check_ptx(x, &v[i], x->host.sm[g]);
 }
+
+/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a only on that one. */
+bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
+{
+	if (c->exact || c->sm > gpu)
+		return c->sm == gpu;
+	return c->ptx || c->sm / 10 == gpu / 10;
+}

@@ -29,12 +29,6 @@ static struct slice package_stem(struct slice name)
 
 /* ---- files ---- */
 
-uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
-{
-	PUSH_TO(pkg->file, pkg->n_file, pkg->cap_file) = (struct package_file){slice_base(path), path, size, member, NULL};
-	return pkg->n_file - 1;
-}
-
 /* Purposes of files, by the end of their names. The first match counts; of two files for one purpose, the one with the earlier entry is
  * used, if equal the first file. */
 struct role {

@@ -6,6 +6,8 @@
 
 #include "model/elf/modelso.h"
 #include "model/package/package_part.h"
+#include "base/rows.h"
+#include "base/text.h"
 
 /* ---- folders ---- */
 
@@ -55,6 +57,12 @@ static int by_path(const void *a, const void *b)
 {
 	const struct package_file *x = a, *y = b;
 	return slice_cmp(x->path, y->path);
+}
+
+uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
+{
+	PUSH_TO(pkg->file, pkg->n_file, pkg->cap_file) = (struct package_file){slice_base(path), path, size, member, NULL};
+	return pkg->n_file - 1;
 }
 
 int package_list(struct package *pkg, const char *dir, unsigned depth, struct err *err)
