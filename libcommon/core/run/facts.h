@@ -4,7 +4,7 @@
  *     facts_init(&f);
  *     facts_add_trace(&f, "trace.log", &o, &err);       // a structured trace (run/trace/trace.h)
  *     facts_add_textlog(&f, "stderr.txt", &o, &err);    // TORCH_LOGS output, stderr, debug.log (run/textlog/textlog.h)
- *     facts_add_debugdir(&f, "torch_compile_debug", &o, &err);
+ *     facts_add_debugdir(&f, "torch_compile_debug", &o, &err); // run/debugdir/debugdir.h
  *     facts_finish(&f);                                 // joins what several inputs report about one thing
  *     for (uint32_t i = 0; i < f.n_brk; i++)
  *         facts_text(&f, f.brk[i].reason) ...
@@ -658,11 +658,7 @@ static inline struct slice facts_label(const struct facts *f, uint32_t compile)
 }
 void facts_init(struct facts *f);
 void facts_release(struct facts *f);
-/* Each adds one input. facts_trace.c, facts_text.c, facts_debugdir.c. */
-int facts_add_trace(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-int facts_add_debugdir(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-/* Known messages in a text that is part of an input (a failure's message, a payload): they all get this src. known.c */
+/* Known messages in a text that is part of an input (a failure's message, a payload): they all get this src. facts_known.c */
 void facts_add_known(struct facts *f, const struct facts_options *o, struct fact_src src, uint32_t compile, struct slice text);
 /* One match from a scan made by the reader itself (of a whole log: src has the match's own line). */
 struct pattern_match;

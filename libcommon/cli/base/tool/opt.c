@@ -47,7 +47,7 @@ static struct opt_guess nearest(const struct opt_spec *spec, const struct opt_co
 /* The subcommand that has this option, though it is not in force. */
 static const struct opt_command *owner(const struct opt_spec *spec, struct slice name)
 {
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		for (const struct opt *o = c->options; o && o->type; o++)
 			if (opt_is_shown(o) && o->l && slice_is(name, o->l))
 				return c;
@@ -79,7 +79,9 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 	case RESERVED_SYNOPSIS:
 		opt_synopsis(spec, sub, text);
 		buf_addc(text, '\n');
-		for (const struct opt_command *c = spec->commands; !sub && c && c->name; c++) {
+		opt_each_command(c, spec) {
+			if (sub)
+				break;
 			opt_synopsis(spec, c, text);
 			buf_addc(text, '\n');
 		}
@@ -95,7 +97,7 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 
 static const struct opt_command *find_command(const struct opt_spec *spec, const char *name)
 {
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;

@@ -77,8 +77,8 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "\t\t-?*)\n\t\t\t;;\n");
 	if (spec->commands) {
 		buf_adds(b, "\t\t");
-		for (const struct opt_command *c = spec->commands; c->name; c++)
-			buf_addf(b, "%s%s", c == spec->commands ? "" : "|", c->name);
+		opt_each_command(c, spec)
+			buf_addf(b, "%s%s", c == spec->commands[0] ? "" : "|", c->name);
 		buf_adds(b, ")\n\t\t\t((operands++ == 0)) && cmd=$word\n\t\t\t;;\n");
 	}
 	buf_adds(b, "\t\t*)\n\t\t\t((operands++))\n\t\t\t;;\n\t\tesac\n\tdone\n");
@@ -94,7 +94,7 @@ static void add_all_names(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "'\n");
 	if (spec->commands) {
 		buf_adds(b, "\t\tcase $cmd in\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
+		opt_each_command(c, spec) {
 			buf_addf(b, "\t\t%s) names+='", c->name);
 			add_names(c->options, b);
 			buf_adds(b, "' ;;\n");
@@ -114,8 +114,8 @@ static void add_operands(const struct opt_spec *spec, struct buf *b)
 	if (spec->commands) {
 		buf_adds(b, "\tif ((operands == 0)); then\n"
 			    "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W '");
-		for (const struct opt_command *c = spec->commands; c->name; c++)
-			buf_addf(b, "%s%s", c == spec->commands ? "" : " ", c->name);
+		opt_each_command(c, spec)
+			buf_addf(b, "%s%s", c == spec->commands[0] ? "" : " ", c->name);
 		buf_adds(b, "' -- \"$cur\")\n\tfi\n");
 	}
 }
@@ -138,7 +138,7 @@ static void completion_bash(const struct opt_spec *spec, struct buf *b)
 		    "\tfi\n");
 	add_loop(spec, b);
 	buf_adds(b, "\tcase $cmd:$eq:$prev in\n");
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		add_value_cases(c->options, c->name, b);
 	add_value_cases(spec->options, NULL, b);
 	add_value_cases(opt_reserved, NULL, b);

@@ -97,14 +97,14 @@ void opt_completion_fish(const struct opt_spec *spec, struct buf *b)
 	const char *fn = buf_str(&name);
 	buf_addf(b, "# fish completion for %s, written by: %s --completion=fish\n", spec->tool, spec->tool);
 	add_functions(spec, fn, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++) {
+	opt_each_command(c, spec) {
 		buf_addf(b, "complete -c %s -n 'not __%s_sub' -a %s -d ", spec->tool, fn, c->name);
 		add_quoted(b, c->summary);
 		buf_addc(b, '\n');
 	}
 	add_table(spec, opt_reserved, fn, NULL, b);
 	add_table(spec, spec->options, fn, NULL, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		add_table(spec, c->options, fn, c->name, b);
 	buf_release(&name);
 }

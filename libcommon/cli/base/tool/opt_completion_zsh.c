@@ -82,7 +82,7 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 		buf_addf(b, "\t\t(%s) ((i++)) ;;\n", buf_str(&valued));
 	buf_release(&valued);
 	buf_adds(b, "\t\t(-?*) ;;\n");
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		buf_addf(b, "\t\t(%s) ((operands++ == 0)) && cmd=$words[i] ;;\n", c->name);
 	buf_adds(b, "\t\t(*) ((operands++)) ;;\n"
 		    "\t\tesac\n"
@@ -109,7 +109,7 @@ void opt_completion_zsh(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "\t)\n");
 	if (spec->commands) {
 		buf_adds(b, "\tcase $cmd in\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
+		opt_each_command(c, spec) {
 			buf_addf(b, "\t(%s) specs+=(\n", c->name);
 			add_table(c->options, b);
 			buf_adds(b, "\t) ;;\n");
@@ -119,7 +119,7 @@ void opt_completion_zsh(const struct opt_spec *spec, struct buf *b)
 	buf_addf(b, "\t_arguments -s -S : $specs %s'*:file:_files'\n", spec->commands ? "'1:file:->first' " : "");
 	if (spec->commands) {
 		buf_adds(b, "\tif [[ $state == first ]]; then\n\t\tlocal -a commands=(\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
+		opt_each_command(c, spec) {
 			struct buf one = {0};
 			buf_addf(&one, "%s:", c->name);
 			add_part(&one, c->summary);

@@ -47,14 +47,14 @@ void opt_add_valued(const struct opt_spec *spec, struct buf *b)
 {
 	add_valued(spec->options, b);
 	add_valued(opt_reserved, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		add_valued(c->options, b);
 }
 
 bool opt_any_command(const struct opt_spec *spec)
 {
 	bool any = spec->command;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		any |= c->command;
 	return any;
 }

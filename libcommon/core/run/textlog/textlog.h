@@ -103,6 +103,9 @@ struct textlog {
 	struct textlog_reader *reader;
 };
 
+/* A text as one more input of f. */
+int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
+
 FOR_TESTS void textlog_init(struct textlog *t, struct facts *f, uint32_t input);
 FOR_TESTS void textlog_feed(struct textlog *t, const char *data, size_t n);
 FOR_TESTS void textlog_finish(struct textlog *t);
