@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	if (in.sub) {
 		status = in.sub->run(&in);
 	} else {
-		explain_begin(true);
+		explain_begin(true, NULL);
 		status = explain_paths(&explain_opt, in.v, in.n);
 	}
 	opt_pairs_release(&explain_opt.max);

@@ -290,10 +290,9 @@ static void write_html(struct report *r, char *const *path, size_t n, const char
 
 static void open_browser(void)
 {
-	char *page = xasprintf("%s/index.html", opt.out);
+	FREED char *page = xasprintf("%s/index.html", opt.out);
 	if (!opt.no_browser)
 		browser_open(page);
-	free(page);
 }
 
 /* Prints the most important numbers in a few lines on stderr. */

@@ -26,10 +26,8 @@ static bool has_bad(const struct cachedir *d)
 	return false;
 }
 
-static void check(const struct explain_options *opt, const struct operands *in)
+static void check(const struct operands *in)
 {
-	if (opt->html || opt->sarif || opt->github)
-		die(EXIT_USAGE, "cache only writes text or --json: --html, --sarif and --github do not apply");
 	if (own.trace.n && in->n > 1)
 		die(EXIT_USAGE, "give a second folder or --trace, not both");
 	if ((own.apply || own.older) && !own.prune)
@@ -44,8 +42,8 @@ static int cache_main(struct operands *in)
 	struct cache_view v = {.n = 0};
 	struct err err;
 	unsigned lost = 0;
-	explain_begin(false);
-	check(opt, in);
+	explain_begin(false, "cache only writes text or --json: --html, --sarif and --github do not apply");
+	check(in);
 	opt->keys = own.trace.n > 0;
 	for (int i = 0; i < in->n; i++, v.n++)
 		if (cachedir_read(&v.dir[i], in->v[i], &err) < 0)

@@ -76,10 +76,8 @@ static int crash_main(struct operands *in)
 	struct crash_answer a = {0};
 	struct given g = {0};
 	struct err err;
-	explain_begin(true);
+	explain_begin(true, "crash only writes text or --json");
 	operands_keep_pipes(in);
-	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "crash only writes text or --json");
 	open_all(&g, &a, opt, in);
 	if (g.n_cores && core_read(&a.crash, g.core[0].bytes, g.core_name, &err) < 0)
 		die_err(&err);

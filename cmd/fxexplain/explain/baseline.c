@@ -81,7 +81,7 @@ static enum finding_change change_of(const struct sort_of_finding *s)
 static void add_new_findings(struct baseline *old, struct explanation *x)
 {
 	char id[FINGERPRINT_TEXT];
-	uint32_t *row = xreallocarray(NULL, x->n_finding + 1, sizeof(*row));
+	FREED uint32_t *row = xreallocarray(NULL, x->n_finding + 1, sizeof(*row));
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		const struct finding *g = &x->finding[i];
 		row[i] = NONE;
@@ -96,7 +96,6 @@ static void add_new_findings(struct baseline *old, struct explanation *x)
 	}
 	for (uint32_t i = 0; i < x->n_finding; i++)
 		x->finding[i].change = row[i] == NONE ? CHANGE_NONE : change_of(&old->f[row[i]]);
-	free(row);
 }
 
 static void name_finding(struct buf *b, const struct explanation *x, const struct finding *g)

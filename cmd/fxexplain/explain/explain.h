@@ -74,8 +74,10 @@ extern struct explain_options explain_opt;
 extern const struct opt explain_table[];
 /* Exits if the options contradict each other. */
 void explain_check(void);
-/* The same; then signals are watched. reads: what only reads and answers gives up all else (broker.h). */
-void explain_begin(bool reads);
+/* The same; then signals are watched. reads: what only reads and answers gives up all else (broker.h). only: what to say of --html, --sarif
+ * and --github, which are not for this subcommand; or NULL. */
+void explain_begin(bool reads, const char *only);
+void explain_only(const char *only);
 
 /* ---- load.c ---- */
 /* Reads all operands into facts, and traces also into the page of --html (NULL: none). Warns about each that cannot be read; *lost counts

@@ -71,7 +71,13 @@ void explain_check(void)
 	limits_check(&o->max);
 }
 
-void explain_begin(bool reads)
+void explain_only(const char *only)
+{
+	if (explain_opt.sarif || explain_opt.github || explain_opt.html)
+		die(EXIT_USAGE, "%s", only);
+}
+
+void explain_begin(bool reads, const char *only)
 {
 	explain_check();
 	/* Before the thread that waits for signals: Landlock holds for threads that are started later. --github appends to a file of the
@@ -84,4 +90,6 @@ void explain_begin(bool reads)
 		broker_seal(0);
 	}
 	output_watch_signals();
+	if (only)
+		explain_only(only);
 }

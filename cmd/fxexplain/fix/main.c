@@ -47,9 +47,7 @@ static int fix_main(struct operands *in)
 	struct err err = {.text = ""};
 	struct stat st;
 	unsigned lost = 0;
-	explain_begin(false);
-	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "fix only writes a diff or --json");
+	explain_begin(false, "fix only writes a diff or --json");
 	if (own.root && (stat(own.root, &st) < 0 || !S_ISDIR(st.st_mode)))
 		die(EXIT_USAGE, "--root: '%s' is not a directory", own.root);
 	if (fixing_begin(&fix, &(struct fixing){.opt = opt, .only = own.only, .files.root = own.root}, in->v, in->n, &lost, &err) < 0)

@@ -171,12 +171,10 @@ static int kernel_main(struct operands *in)
 	OWNED(kernelmaps_release) struct kernelmaps k = {0};
 	struct err err = {.text = ""}, earlier = err;
 	unsigned lost = 0;
-	explain_begin(true);
+	explain_begin(true, "kernel only writes text or --json");
 	operands_keep_pipes(in);
 	struct screen s = explain_screen(opt->output);
 	const char *name = is_name(in) ? in->v[0] : NULL;
-	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "kernel only writes text or --json");
 	for (int i = name ? 1 : 0; i < in->n; i++)
 		if (load_operand(&k, in->v[i], opt->model, &err) < 0) {
 			if (lost++)

@@ -70,10 +70,8 @@ static int profile_main(struct operands *in)
 	struct err err;
 	unsigned lost = 0;
 	int n_logs = 0;
-	explain_begin(true);
+	explain_begin(true, "profile only writes text or --json: --html, --sarif and --github do not apply");
 	operands_keep_pipes(in);
-	if (opt->html || opt->sarif || opt->github)
-		die(EXIT_USAGE, "profile only writes text or --json: --html, --sarif and --github do not apply");
 	FREED const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
 	sort_operands(in, &v, logs, &n_logs);
 	bool whole = read_profiles(&v, opt->quiet);

@@ -56,12 +56,7 @@ struct plan {
 /* Commands run in that folder, and name files as the bundle does. */
 static const char *keep_word(struct replay *r, struct slice name) { return arena_strndup(&r->arena, name.p, name.n); }
 
-static const char *inner_path(struct replay *r, struct slice name)
-{
-	LOCAL_BUF b = {0};
-	buf_addf(&b, "%s/%.*s", r->folder, SL(name));
-	return arena_strndup(&r->arena, buf_str(&b), b.len);
-}
+static const char *inner_path(struct replay *r, struct slice name) { return arena_textf(&r->arena, "%s/%.*s", r->folder, SL(name)).p; }
 
 /* ---- what can be run ---- */
 

@@ -72,10 +72,8 @@ static void run_again(struct again *a)
 	argv[n++] = path;
 	for (size_t i = 0; i < about->n_argument; i++)
 		argv[n++] = about->argument[i].p;
-	for (; k < about->n_env; k++) {
-		FREED char *one = xasprintf("%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value));
-		env[k] = arena_strndup(&arena, one, strlen(one));
-	}
+	for (; k < about->n_env; k++)
+		env[k] = arena_textf(&arena, "%.*s=%.*s", SL(about->env[k].name), SL(about->env[k].value)).p;
 	env[k++] = cache;
 	env[k++] = "PYTHONDONTWRITEBYTECODE=1";
 	start(a, argv, env);

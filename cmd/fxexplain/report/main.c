@@ -41,7 +41,7 @@ static int report_main(struct operands *in)
 		die(EXIT_USAGE, "--with needs --bundle=FILE: it adds files to a bundle");
 	if (!in->n && !own.repro)
 		die(EXIT_USAGE, "report needs a log, or --repro with a program from fxminify\nTry 'fxexplain report -h'");
-	explain_begin(false);
+	explain_begin(false, NULL);
 	opt->emit = write_report;
 	opt->keep_graphs = own.bundle != NULL;
 	const int status = explain_paths(opt, in->v, in->n);

@@ -338,10 +338,8 @@ static void bisect(struct bisect *b)
 
 int bisect_run(char *const *command, const char *keep, int timeout_ms)
 {
-	const struct explain_options *opt = &explain_opt;
-	struct bisect b = {.o = opt, .command = command, .timeout_ms = timeout_ms};
-	if (opt->sarif || opt->github || opt->html)
-		die(EXIT_USAGE, "--bisect only writes text or --json");
+	struct bisect b = {.o = &explain_opt, .command = command, .timeout_ms = timeout_ms};
+	explain_only("--bisect only writes text or --json");
 	char *kept = keep ? run_kept_folder(keep) : NULL;
 	b.folder = kept ? kept : run_private_folder();
 	put_site(&b);

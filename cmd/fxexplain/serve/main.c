@@ -569,7 +569,7 @@ static int serve_main(struct operands *in)
 	struct server s = {.opt = &explain_opt, .in = in, .lsp = {.in = STDIN_FILENO, .out = STDOUT_FILENO}};
 	struct err err;
 	int got = 0;
-	explain_begin(false);
+	explain_begin(false, NULL);
 	if (isatty(STDIN_FILENO))
 		die(EXIT_USAGE, "serve is started by an editor, which talks to it over standard input: see docs/user/EDITORS.md");
 	while (!s.ended && (got = lsp_read(&s.lsp, TICK_MS, &err)) >= 0) {

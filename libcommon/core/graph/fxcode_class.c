@@ -123,7 +123,7 @@ static void add_class_name(struct fxwriter *w, uint32_t module)
 static void begin_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
 {
 	const struct gmodule *m = &w->g->module[module];
-	struct intern held = {0};
+	OWNED(intern_release) struct intern held = {0};
 	fx_indent(w, columns);
 	buf_adds(w->b, "class ");
 	add_class_name(w, module);
@@ -134,7 +134,6 @@ static void begin_runnable(struct fxwriter *w, uint32_t module, unsigned columns
 	buf_adds(w->b, "super().__init__()\n");
 	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++)
 		add_attr(w, &w->g->attr[i], &held, columns + 8);
-	intern_release(&held);
 }
 
 static void end_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
@@ -260,7 +259,7 @@ static void choose_names(struct fxwriter *w)
 {
 	const struct graph *g = w->g;
 	bool good = true, *foreign = foreign_names(g);
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	for (uint32_t i = 0; i < g->n_nodes && good; i++)
 		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, foreign);
 	if (!good) {
@@ -274,7 +273,6 @@ static void choose_names(struct fxwriter *w)
 			w->names[i] = name_is_good(g, i, foreign) ? graph_name(g, i) : better_name(w, i, &tmp);
 	}
 	free(foreign);
-	buf_release(&tmp);
 }
 
 /* Module constructors are written like their repr(): Linear(in_features=2, ...). */

@@ -100,10 +100,9 @@ static void add_function(struct fxwriter *w, uint32_t target)
 		buf_add_slice(w->b, s);
 		return;
 	}
-	struct buf root = {0};
+	LOCAL_BUF root = {0};
 	buf_add(&root, s.p, (size_t)(dot - s.p));
 	add_path(w, buf_str(&root), slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1)));
-	buf_release(&root);
 }
 
 /* ---- expressions ---- */

@@ -297,8 +297,8 @@ void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compil
  * are in an exception's message. */
 static void join_constraints(struct facts *f)
 {
-	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause));
-	struct intern said = {0};
+	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause));
+	OWNED(intern_release) struct intern said = {0};
 	uint32_t before = f->n_bound, n = 0;
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (f->failure[i].cause != NONE && has_constraints(facts_text(f, f->failure[i].reason)))
@@ -316,8 +316,6 @@ static void join_constraints(struct facts *f)
 		f->bound[n++] = *b;
 	}
 	f->n_bound = n;
-	intern_release(&said);
-	free(cause);
 }
 
 void facts_finish(struct facts *f)

@@ -150,7 +150,7 @@ static enum opt_result long_option(struct parser *p, const char *word)
 		err_set(p->err, EXIT_USAGE, "option '--%s' takes no value", o->l);
 		return OPT_BAD;
 	}
-	char *full = xasprintf("--%s", o->l);
+	FREED char *full = xasprintf("--%s", o->l);
 	enum opt_result r = OPT_BAD;
 	if (eq)
 		value = eq + 1;
@@ -158,7 +158,6 @@ static enum opt_result long_option(struct parser *p, const char *word)
 		value = next_value(p, o, full);
 	if (value || !o->arg || opt_is_optional(o))
 		r = take_option(p, o, full, value);
-	free(full);
 	return r;
 }
 

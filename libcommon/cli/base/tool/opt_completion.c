@@ -32,13 +32,12 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 			buf_addf(b, "%s%s::-%c", n++ ? "|" : "", scope, o->s);
 		buf_adds(b, ")\n\t\t");
 		if (o->type == OPT_T_CHOICE) {
-			struct buf words = {0};
+			LOCAL_BUF words = {0};
 			for (int i = 0; o->choices[i]; i++)
 				buf_addf(&words, "%s%s", i ? " " : "", o->choices[i]);
 			buf_adds(b, "mapfile -t COMPREPLY < <(compgen -W ");
 			buf_add_word(b, buf_str(&words));
 			buf_adds(b, " -- \"$cur\")\n");
-			buf_release(&words);
 		} else if (strstr(o->arg, "DIR") || strstr(o->arg, "FILE")) {
 			buf_addf(b, "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -%c -- \"$cur\")\n",
 				 strstr(o->arg, "FILE") ? 'f' : 'd');
@@ -54,7 +53,7 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 /* Finds what the words before the cursor come to: $cmd and $operands; after "--" they are files or a command, and that is all. */
 static void add_loop(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf valued = {0};
+	LOCAL_BUF valued = {0};
 	opt_add_valued(spec, &valued);
 	buf_adds(b, "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		    "\t\tword=${COMP_WORDS[i]}\n"
@@ -82,7 +81,6 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 		buf_adds(b, ")\n\t\t\t((operands++ == 0)) && cmd=$word\n\t\t\t;;\n");
 	}
 	buf_adds(b, "\t\t*)\n\t\t\t((operands++))\n\t\t\t;;\n\t\tesac\n\tdone\n");
-	buf_release(&valued);
 }
 
 /* A word with a dash: all names. */
@@ -122,7 +120,7 @@ static void add_operands(const struct opt_spec *spec, struct buf *b)
 
 static void completion_bash(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf fn = {0};
+	LOCAL_BUF fn = {0};
 	for (const char *c = spec->tool; *c; c++)
 		buf_addc(&fn, isalnum((unsigned char)*c) ? *c : '_');
 	buf_addf(b, "# bash completion for %s, written by: %s --completion=bash\n", spec->tool, spec->tool);
@@ -146,7 +144,6 @@ static void completion_bash(const struct opt_spec *spec, struct buf *b)
 	add_all_names(spec, b);
 	add_operands(spec, b);
 	buf_addf(b, "}\ncomplete -F _%s %s\n", buf_str(&fn), spec->tool);
-	buf_release(&fn);
 }
 
 const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b)

@@ -106,9 +106,8 @@ static void add_code(struct reading *r, struct pending *p, struct slice text, bo
 	uint32_t before = 0;
 	for (uint32_t i = 0; i < r->k->n_input; i++)
 		before += slice_is(r->k->input[i].folder, id);
-	FREED char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
-	in.name = arena_slice(&r->k->arena, slice_str(name));
 	in.folder = arena_slice(&r->k->arena, slice_str(id));
+	in.name = before ? arena_textf(&r->k->arena, "%s (%u)", id, before + 1) : in.folder;
 	if (cpp) {
 		in.wrapper = kernelmaps_keep(r->k, text);
 		in.kernels = p->kernels;

@@ -90,9 +90,8 @@ static void done(struct log *l, struct compilation *c)
 	c->from = l->at;
 	if (!any)
 		return;
-	FREED char *name = before ? xasprintf("%.*s (%u)", SL(c->id), before + 1) : xstrndup(c->id.p, c->id.n);
-	in.name = arena_slice(&l->k->arena, slice_str(name));
 	in.folder = arena_slice(&l->k->arena, c->id);
+	in.name = before ? arena_textf(&l->k->arena, "%.*s (%u)", SL(c->id), before + 1) : in.folder;
 	kernelmaps_add(l->k, &in);
 }
 

@@ -379,10 +379,8 @@ static int cuda_error_text(int code, const char **out)
 static int32_t proxy_call(void *executor, int node, int n_ints, int64_t *ints, int n_tensors, struct fake **tensors)
 {
 	(void)executor, (void)n_ints, (void)ints;
-	struct buf b = {0};
-	buf_addf(&b, "proxy_executor[%d]", node); /* wrapper_name_proxies() finds its name */
-	const char *name = arena_strndup(&world->run.arena, b.p, b.len);
-	buf_release(&b);
+	/* wrapper_name_proxies() finds its name. */
+	const char *name = arena_textf(&world->run.arena, "proxy_executor[%d]", node).p;
 	const struct fake *first = NULL;
 	int ret = 0;
 	call_begin(CALL_PROXY, name);

@@ -4,7 +4,7 @@
 int interp_bad(const struct interp *run, const char *fmt, ...)
 {
 	const struct gnode *n = &run->g->node[run->node];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
@@ -13,7 +13,6 @@ int interp_bad(const struct interp *run, const char *fmt, ...)
 		buf_addf(&b, " (%.*s)", SLN(graph_text(run->g, n->stack), 200));
 	err_set(run->err, EXIT_INPUT, "node '%.*s' (%.*s): %s", SLN(graph_name(run->g, run->node), 100),
 		SLN(graph_op_text(run->g, run->node), 100), buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 

@@ -34,12 +34,11 @@ static unsigned torch_runtime(struct exam *x)
 	unsigned major = 0;
 	for (size_t i = 0; x->torch.n && i < ARRAY_LEN(library); i++) {
 		struct mapfile f;
-		char *path = xasprintf("%.*s/%s", SL(x->torch), library[i]);
+		FREED char *path = xasprintf("%.*s/%s", SL(x->torch), library[i]);
 		if (mapfile_open(&f, path, NULL) == 0) {
 			modelso_lib_needed(f.bytes, path, take_runtime, &major, NULL);
 			mapfile_close(&f);
 		}
-		free(path);
 	}
 	return major;
 }

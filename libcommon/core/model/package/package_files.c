@@ -35,9 +35,8 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		todo->entries++;
 		size_t n = strlen(f.path), has = n && f.path[n - 1] == '/';
-		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
-		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
-		free(joined);
+		const char *joined = !strcmp(f.path, ".") ? "" : f.path;
+		const char *path = arena_textf(&pkg->arena, "%s%s%s", joined, !*joined || has ? "" : "/", e->d_name).p;
 		/* Links to files count; links to directories could be cyclic. */
 		if (fstatat(dirfd(d), e->d_name, &st, 0) < 0)
 			continue;

@@ -64,7 +64,7 @@ static bool name_run(struct debugdir *d, struct debug_run *r, struct slice name)
 	const char *pid = slice_find(name, "-pid_");
 	unsigned part[6];
 	char text[128];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!slice_starts(name, "run_") || name.n >= sizeof(text))
 		return false;
 	*r = (struct debug_run){.name = name};
@@ -75,7 +75,6 @@ static bool name_run(struct debugdir *d, struct debug_run *r, struct slice name)
 	r->time = arena_slice(&d->arena, buf_slice(&b));
 	if (pid && !slice_u64(slice_of(pid + 5, (size_t)(name.p + name.n - pid - 5)), &r->pid))
 		r->pid = 0;
-	buf_release(&b);
 	return true;
 }
 
@@ -100,9 +99,8 @@ static void push(struct walk *w, struct slice path, uint32_t depth, uint32_t run
 
 static struct slice joined(struct debugdir *d, struct slice path, const char *name)
 {
-	char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
+	FREED char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
 	struct slice r = arena_slice(&d->arena, slice_of(s, strlen(s) + 1));
-	free(s);
 	r.n--; /* the NUL stays after it */
 	return r;
 }
@@ -239,12 +237,11 @@ int debugdir_file(const struct debugdir *d, uint32_t comp, enum debug_file which
 {
 	const struct debug_comp *c = &d->comp[comp];
 	struct stat st;
-	char *path = xasprintf("%.*s/%s", SL(c->path), debug_file_name[which]);
+	FREED char *path = xasprintf("%.*s/%s", SL(c->path), debug_file_name[which]);
 	int r = -1;
 	if (!c->has[which] || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		err_set(err, EXIT_INPUT, "'%s' is missing", path);
 	else
 		r = mapfile_open(f, path, err);
-	free(path);
 	return r;
 }

@@ -27,12 +27,11 @@ static uint32_t add_files(struct facts *f, uint32_t input, const struct slice *p
 	uint32_t done = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct err err;
-		char *name = xstrndup(path[i].p, path[i].n);
+		FREED char *name = xstrndup(path[i].p, path[i].n);
 		if (size_of(name) && add(f, name, o, &err) < 0)
 			damage(f, input, &err);
 		else
 			done += size_of(name) > 0;
-		free(name);
 	}
 	return done;
 }

@@ -80,8 +80,8 @@ static void join_attempt(struct trace_reading *r, const struct fact_attempt *c, 
 /* A refused compilation (limit reached) has neither metrics with a location nor a start: the frame's first compilation has. */
 static void place_by_frame(struct trace_reading *r, uint32_t from)
 {
-	struct intern frames = {0};
-	uint32_t *first = xcalloc(r->f->n_compile - from + 1, sizeof(*first));
+	OWNED(intern_release) struct intern frames = {0};
+	FREED uint32_t *first = xcalloc(r->f->n_compile - from + 1, sizeof(*first));
 	for (uint32_t i = from; i < r->f->n_compile; i++) {
 		struct fact_compile *c = &r->f->compile[i];
 		int64_t key[4] = {c->process, c->generation, c->autograd, c->frame};
@@ -95,8 +95,6 @@ static void place_by_frame(struct trace_reading *r, uint32_t from)
 			c->resume_line = known->resume_line;
 		}
 	}
-	intern_release(&frames);
-	free(first);
 }
 
 static void take_compiles(struct trace_reading *r)

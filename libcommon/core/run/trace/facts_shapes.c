@@ -176,7 +176,7 @@ static void take_kernel(struct trace_reading *r, const struct trace_export *x)
 
 static void take_exports(struct trace_reading *r, uint32_t from)
 {
-	struct intern have = {0};
+	OWNED(intern_release) struct intern have = {0};
 	for (uint32_t i = from; i < r->f->n_bound && r->t->n_export; i++)
 		add_key(&have, r->f->bound[i].compile, r->f->bound[i].expr);
 	uint32_t fast = have.n;
@@ -200,7 +200,6 @@ static void take_exports(struct trace_reading *r, uint32_t from)
 		to->sources = x->sources;
 		to->reason = x->reason;
 	}
-	intern_release(&have);
 }
 
 static int by_line(const void *a, const void *b)

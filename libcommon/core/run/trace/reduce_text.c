@@ -44,7 +44,7 @@ void reduce_recompile(struct trace *t, struct slice payload)
 	struct slice first = payload, all = payload;
 	struct json_tape *tape = &t->tape;
 	uint32_t root;
-	struct buf copy = {0};
+	LOCAL_BUF copy = {0};
 	json_tape_text(tape, payload.p, payload.n);
 	if (payload.n && payload.p[0] == '[' && !json_parse(tape, 0, payload.n, &root) && json_end(tape, root) > root + 1) {
 		buf_add_slice(&copy, json_text_at(tape, root + 1, &t->tmp));
@@ -67,7 +67,6 @@ void reduce_recompile(struct trace *t, struct slice payload)
 	to->old = reduce_name_or_none(t, x.old);
 	to->new = reduce_name_or_none(t, x.new);
 	to->all = all_name;
-	buf_release(&copy);
 }
 
 static void add_phase(struct trace *t, struct slice name, double seconds)
