@@ -63,7 +63,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-live check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-live gpu-kit check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -167,6 +167,7 @@ $(O)/libprobe/%.o: libprobe/%.c $(O)/flags
 	@$(if $(Q),echo "  CC      $<")
 	$(Q)$(CC) $(all_cflags) $(core) -fPIC -fvisibility=hidden -fexceptions -ftls-model=initial-exec -c $< -o $@
 
+$(O)/libprobe/cuda_scan.o: libprobe/scan.ptx
 $(probe): $(call objects,libprobe/*.c) $(O)/libpt2core.a libprobe/exports.map $(O)/sources
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
@@ -229,8 +230,11 @@ check-live: tests               ## hold the tools against real torch, in a virtu
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/live/*.t
 
-check-gpu: tests                ## tests/gpu with an NVIDIA GPU and torch for CUDA ($PT2_PYTHON); what is printed goes into $OUT
-	@scripts/check-gpu $(O); rc=$$?; [ $$rc -eq 77 ] || exit $$rc
+gpu-kit: all                    ## everything that an acceptance run on a GPU needs, in a folder for another machine: build/gpu-kit (scripts/gpu-kit)
+	@scripts/gpu-kit $(O) $(O)/gpu-kit
+
+check-gpu: gpu-kit              ## the acceptance run with an NVIDIA GPU and torch for CUDA ($PT2_PYTHON), under five minutes; table and outputs in $OUT (scripts/gpu-accept)
+	@scripts/gpu-accept $(O)/gpu-kit $(O)/gpu-accept; rc=$$?; [ $$rc -eq 77 ] || exit $$rc
 
 check-aarch64:                  ## build for AArch64 with Debian's cross compiler and try it under qemu (packaging/aarch64.sh)
 	@scripts/check-aarch64

@@ -24,6 +24,8 @@ void cuda_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	cuda_graph_after_fork();
+	cuda_scan_after_fork();
+	cuda_time_after_fork();
 }
 
 static size_t handle_slot(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
@@ -125,6 +127,23 @@ bool cuda_capturing(void *stream)
 {
 	int status = 0;
 	return cuda.stream_is_capturing && !cuda.stream_is_capturing(stream, &status) && status;
+}
+
+/* torch does not set a device that is current already, and 0 is from the start (c10/cuda/CUDAFunctions.cpp, SetDevice); Triton's launcher
+ * does the same as this (ensureCudaContext in its driver.c). */
+void cuda_enter(const struct model *m)
+{
+	void *context = NULL;
+	unsigned flags;
+	int32_t device = 0;
+	int active = 0;
+	if (!cuda.ctx_get_current || cuda.ctx_get_current(&context) || context || !cuda.ctx_push_current || !cuda.primary_state ||
+	    !cuda.primary_retain)
+		return;
+	if (m->ops->current_device && m->ops->current_device(&device))
+		return;
+	if (!cuda.primary_state(device, &flags, &active) && active && !cuda.primary_retain(&context, device))
+		cuda.ctx_push_current(context);
 }
 
 /* Loaded unseen, for instance by functions from cuGetProcAddress; the driver may load it only now. */
@@ -294,7 +313,19 @@ void cuda_open(const struct object *o)
 	    {&cuda.get_function, "cuModuleGetFunction"},
 	    {&cuda.launch, "cuLaunchKernel"},
 	    {&cuda.mem_alloc, "cuMemAlloc_v2"},
+	    {&cuda.memset_async, "cuMemsetD8Async"},
+	    {&cuda.host_register, "cuMemHostRegister_v2"},
+	    {&cuda.host_pointer, "cuMemHostGetDevicePointer_v2"},
+	    {&cuda.stream_create, "cuStreamCreate"},
+	    {&cuda.event_create, "cuEventCreate"},
+	    {&cuda.event_record, "cuEventRecord"},
+	    {&cuda.event_query, "cuEventQuery"},
+	    {&cuda.event_elapsed, "cuEventElapsedTime"},
+	    {&cuda.ctx_set_current, "cuCtxSetCurrent"},
 	    {&cuda.ctx_get_current, "cuCtxGetCurrent"},
+	    {&cuda.ctx_push_current, "cuCtxPushCurrent_v2"},
+	    {&cuda.primary_state, "cuDevicePrimaryCtxGetState"},
+	    {&cuda.primary_retain, "cuDevicePrimaryCtxRetain"},
 	    {&cuda.param_info, "cuFuncGetParamInfo"},
 	    {&cuda.kernel_param_info, "cuKernelGetParamInfo"},
 	    {&cuda.func_get_name, "cuFuncGetName"},

@@ -30,9 +30,12 @@
  * Only the first eight bytes of a structure parameter are read: tensors come from the function's own arguments.
  *
  * Values (cuda_read.c) are copied on the stream of the call, and waited for. Never while that stream is being captured into a graph: such a
- * launch is only named. Statistics of larger floating-point tensors are computed on the device (cuda_reduce.c). A graph with such launches
+ * launch is only named. Statistics of larger floating-point and complex tensors are computed on the device (cuda_reduce.c), whatever their
+ * strides; integers are only read for their statistics. A graph with such launches
  * is reported ("graph" event), and its replays, by whoever makes them, are calls of "cuda_graph[N]" outside any run (cuda_graph.c explains
  * how they are seen).
+ *
+ * With CALLS_SCAN nothing is copied or waited for (cuda_scan.c): a kernel after each call examines what it wrote, also in a captured graph.
  *
  * With CALLS_SYNC (cuda_fault.c) each launch and op is waited for on its own stream; before it, everything that the GPU was given on any
  * stream, so that a fault of other work is not attributed to this call (while a graph is captured, only its own stream). A driver error is
@@ -52,6 +55,8 @@
 
 #include <stdatomic.h>
 
+struct cuda_replay;
+struct cuda_scanner;
 struct model;
 struct ops_open;
 struct ops_regs;
@@ -60,6 +65,7 @@ struct ops_site;
 struct ops_thread;
 struct ops_view;
 struct object;
+struct tensor_meta;
 struct tensor_stats;
 
 /* ---- cuda.c: the driver, modules, functions ---- */
@@ -90,7 +96,19 @@ struct cuda_driver {
 	int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 		      void *stream, void **params, void **extra);
 	int (*mem_alloc)(uint64_t *address, size_t n);
+	int (*memset_async)(uint64_t address, unsigned char byte, size_t n, void *stream);
+	int (*host_register)(void *memory, size_t n, unsigned flags);
+	int (*host_pointer)(uint64_t *address, void *memory, unsigned flags);
+	int (*stream_create)(void **stream, unsigned flags);
+	int (*event_create)(void **event, unsigned flags);
+	int (*event_record)(void *event, void *stream);
+	int (*event_query)(void *event);
+	int (*event_elapsed)(float *ms, void *from, void *to);
+	int (*ctx_set_current)(void *context);
 	int (*ctx_get_current)(void **context);
+	int (*ctx_push_current)(void *context);
+	int (*primary_state)(int device, unsigned *flags, int *active);
+	int (*primary_retain)(void **context, int device);
 	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);      /* CUDA 12.4 */
 	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size); /* 12.4 */
 	int (*func_get_name)(const char **name, void *function);                        /* 12.3 */
@@ -146,6 +164,9 @@ int cuda_relax_capture(void);
 void cuda_restore_capture(int mode);
 /* Is this stream being captured? */
 bool cuda_capturing(void *stream);
+/* A thread that has not used the GPU yet has no context (autograd's, before the first kernel of a backward graph): makes the one current
+ * that the runtime would. */
+void cuda_enter(const struct model *m);
 
 /* ---- cuda_elf.c ---- */
 
@@ -214,7 +235,7 @@ void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct op
 /* ---- cuda_read.c ---- */
 
 #define CUDA_STAGE (16u << 20) /* bytes copied at a time */
-#define CUDA_WHOLE (1u << 30)  /* a non-dense tensor is copied entirely up to this size */
+#define CUDA_WHOLE (1u << 30)  /* a tensor in no order is copied entirely up to this size, if no kernel examines it (cuda_layout_of) */
 
 /* This thread now reads device memory on this stream, if allowed. */
 void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream);
@@ -231,8 +252,46 @@ void cuda_drop(void *p, size_t n);
 /* ---- cuda_reduce.c ---- */
 
 #define CUDA_SMALL (64u << 10) /* up to this many bytes are copied rather than reduced on the device */
-/* The same for n contiguous elements, computed on the device. False: copy them. */
-bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s);
+/* Where the elements of a strided tensor are: up to CUDA_GROUPS dims, outermost in memory first, the last being the innermost; dims that
+ * one stride covers count as one. The kernel's parameter, which is why it has this form. */
+#define CUDA_GROUPS 4
+enum { CUDA_IN_ORDER, CUDA_DENSE, CUDA_STRIDED }; /* without gaps and in index order; in another order; with gaps or overlapping */
+struct cuda_layout {
+	uint64_t how;
+	uint64_t size[CUDA_GROUPS - 1]; /* of all but the outermost */
+	uint64_t stride[CUDA_GROUPS];   /* in elements */
+	uint64_t step[CUDA_GROUPS];     /* what one step adds to the index of an element in the tensor */
+};
+_Static_assert(sizeof(struct cuda_layout) == 96, "the parameter of the kernels in cuda_reduce.c");
+/* That of a tensor with elements and a possible extent (tensor_extent). elements: in memory, each of which stands for *times elements of
+ * the tensor. False: too many dims. (cuda_layout.c) */
+bool cuda_layout_of(const struct tensor_meta *m, struct cuda_layout *l, uint64_t *elements, uint64_t *times);
+/* Statistics of n elements, computed on the device. layout NULL: in index order. False: copy them. */
+bool cuda_reduce(int dtype, const void *data, uint64_t n, const struct cuda_layout *layout, struct tensor_stats *s);
+
+/* ---- cuda_scan.c: NaN, found without waiting (CALLS_SCAN) ---- */
+
+/* Around a call on a GPU, also one that is captured, after its values were read. False: this GPU cannot do it. */
+bool cuda_scan_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+bool cuda_scan_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* After the last call of a run; after a replay. */
+void cuda_scan_end_run(struct ops_run *run);
+void cuda_scan_replayed(void *stream);
+/* Logs what was found so far, outside of any run. */
+void cuda_scan_poll(void);
+void cuda_scan_after_fork(void);
+/* The process ends: what the GPU still has to do is waited for. exit() calls it; before _exit() somebody must (os._exit of a child of
+ * multiprocessing). */
+void cuda_scan_end(void);
+
+/* ---- cuda_time.c: times on a GPU (CALLS_TIMES) ---- */
+
+void cuda_time_begin(const struct ops_run *run, struct ops_open *o);
+void cuda_time_end(const struct ops_open *o, bool issued);
+/* 0: it is not timed. */
+uint64_t cuda_time_begin_replay(const struct cuda_replay *r);
+void cuda_time_end_replay(uint64_t number, void *stream, bool issued);
+void cuda_time_after_fork(void);
 
 /* ---- cuda_graph.c: captured calls and their replays ---- */
 
@@ -260,6 +319,8 @@ struct cuda_replay {
 };
 /* name: the first n captured calls. */
 void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error);
+/* An error that is seen when nothing is known about its call. */
+void cuda_tell_later(int error);
 /* With CALLS_SYNC: is the device still healthy before this call? */
 void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 /* After it: was it launched, and (CALLS_SYNC) did it succeed? If false, no value can be read any more. */

@@ -1,6 +1,7 @@
 /* cuda_fault.c - device faults, and calls that are about to fail. */
 #include "cuda.h"
 
+#include "jit.h"
 #include "ops.h"
 
 #define TOLD 1024 /* findings; more are not reported */
@@ -141,7 +142,9 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 	}
 }
 
-static void out_tensors(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
+/* l: how Python launches it; NULL: unknown. Its numbers follow the tensors. */
+static void out_tensors(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c,
+			const struct jit_launch *l)
 {
 	json_member_arr(o, "params");
 	for (uint32_t i = 0; t->values_of == c->seq && i < t->n_values; i++) {
@@ -150,7 +153,21 @@ static void out_tensors(struct json_out *o, const struct ops_thread *t, const st
 		out_allocation(o, t, c, i);
 		json_close(o);
 	}
+	for (uint32_t i = 0; l && i < l->n; i++) {
+		json_obj(o);
+		json_member_str(o, "name", slice_str(l->number[i].name));
+		out_hex(o, "value", l->number[i].value);
+		json_close(o);
+	}
 	json_close(o);
+}
+
+/* Is it about work of the GPU? Not about this thread, the end of the process, or a capture that forbids to wait. */
+static bool is_fault(int error)
+{
+	enum { NOT_INITIALIZED = 3, DEINITIALIZED = 4, INVALID_CONTEXT = 201, NOT_READY = 600, CONTEXT_IS_DESTROYED = 709 };
+	return error && error != NOT_INITIALIZED && error != DEINITIALIZED && error != INVALID_CONTEXT && error != NOT_READY &&
+	       error != CONTEXT_IS_DESTROYED && (error < 900 || error > 908);
 }
 
 /* Reported once per process: everything after it is a consequence. */
@@ -162,6 +179,8 @@ static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct o
 	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
 		return;
 	t->readable = false;
+	struct jit_launch l;
+	const bool in_python = jit_launch_of(c->given, &l);
 	event_begin(&o, &b, LIVE_DEVICE_FAULT, run->model->id);
 	json_member_str(&o, "when", slice_str(when));
 	out_error(&o, error);
@@ -170,11 +189,28 @@ static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct o
 		out_u32s(&o, "grid", c->launch.grid);
 		out_u32s(&o, "block", c->launch.block);
 		json_member_u64(&o, "shared", c->launch.shared);
+	} else if (in_python) {
+		out_u32s(&o, "grid", l.grid);
+		out_u32s(&o, "block", (uint32_t[3]){l.block, 1, 1});
+		json_member_u64(&o, "shared", l.shared);
 	}
 	if (c->launch.kernel)
 		out_params(&o, t, run, c);
 	else
-		out_tensors(&o, t, run, c);
+		out_tensors(&o, t, run, c, in_python ? &l : NULL);
+	event_end(&o, &b);
+}
+
+void cuda_tell_later(int error)
+{
+	struct buf b = {0};
+	struct json_out o;
+	int none = 0;
+	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
+		return;
+	event_begin(&o, &b, LIVE_DEVICE_FAULT, LIVE_NO_MODEL);
+	json_member_str(&o, "when", SLICE("later"));
+	out_error(&o, error);
 	event_end(&o, &b);
 }
 
@@ -261,7 +297,7 @@ void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 	if (!waits(o))
 		return;
 	int r = cuda_wait_all(o->launch.stream);
-	if (r)
+	if (is_fault(r))
 		tell_fault(t, run, o, "before", r);
 	else
 		know_all(t, run, o);
@@ -277,14 +313,14 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 		return false;
 	}
 	int r = waits(o) ? cuda_wait(o->launch.stream) : 0;
-	if (r)
+	if (is_fault(r))
 		tell_fault(t, run, o, "after", r);
 	return !cuda_broken;
 }
 
 void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
 {
-	if (t->read_error)
+	if (is_fault(t->read_error))
 		tell_fault(t, run, o, "values", t->read_error);
 	t->read_error = 0;
 }

@@ -170,7 +170,7 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 
 /* ---- functions that the slots point to ---- */
 
-/* All of them take up to five numbers and addresses, which are passed on unchanged. */
+/* All of them take up to six numbers and addresses, which are passed on unchanged. */
 #define FUNCTIONS(X) \
 	X(cuStreamBeginCapture, begin_capture, 0) \
 	X(cuStreamBeginCapture_ptsz, begin_capture, 1) \
@@ -178,6 +178,10 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 	X(cuStreamBeginCapture_v2_ptsz, begin_capture, 1) \
 	X(cudaStreamBeginCapture, begin_capture, 0) \
 	X(cudaStreamBeginCapture_ptsz, begin_capture, 1) \
+	X(cuStreamBeginCaptureToGraph, begin_capture, 0) \
+	X(cuStreamBeginCaptureToGraph_ptsz, begin_capture, 1) \
+	X(cudaStreamBeginCaptureToGraph, begin_capture, 0) \
+	X(cudaStreamBeginCaptureToGraph_ptsz, begin_capture, 1) \
 	X(cuStreamEndCapture, end_capture, 0) \
 	X(cuStreamEndCapture_ptsz, end_capture, 1) \
 	X(cudaStreamEndCapture, end_capture, 0) \
@@ -208,10 +212,10 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 	X(cudaGraphLaunch_ptsz, launch, 1)
 
 typedef uintptr_t word;
-typedef int real_fn(word, word, word, word, word);
+typedef int real_fn(word, word, word, word, word, word);
 struct call {
 	real_fn *real;
-	word arg[5];
+	word arg[6];
 	bool per_thread;
 	int error; /* errno, as left by the real one */
 };
@@ -219,7 +223,7 @@ struct call {
 static int go_on(struct call *c)
 {
 	within = true;
-	int r = c->real(c->arg[0], c->arg[1], c->arg[2], c->arg[3], c->arg[4]);
+	int r = c->real(c->arg[0], c->arg[1], c->arg[2], c->arg[3], c->arg[4], c->arg[5]);
 	c->error = errno;
 	within = false;
 	return r;
@@ -411,12 +415,16 @@ static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 	const bool waits = ops_want() & CALLS_SYNC && cuda.stream_synchronize;
 	int before = waits && !cuda_broken ? cuda_wait_all(r->stream) : 0;
 	uint64_t begun = begin_replay(t, r);
+	const uint64_t timed = ops_want() & CALLS_TIMES ? cuda_time_begin_replay(r) : 0;
 	if (before)
 		tell_fault(r, "before", before);
 	probe_leave();
 	int result = go_on(c);
 	probe_inside = true;
 	end_replay(t, r, begun, result);
+	cuda_time_end_replay(timed, r->stream, !result);
+	if (ops_want() & CALLS_SCAN && !result && !t->depth)
+		cuda_scan_replayed(r->stream);
 	int after = waits && !result && !cuda_broken ? cuda_wait(r->stream) : 0;
 	if (result || after)
 		tell_fault(r, result ? "launch" : "after", result ? result : after);
@@ -455,11 +463,13 @@ enum function {
 };
 static _Atomic(real_fn *) real[N_FUNCTIONS];
 
-static int called(enum function i, int (*kind)(struct call *), bool per_thread, word a, word b, word c, word d, word e)
+static int called(enum function i, int (*kind)(struct call *), bool per_thread, const word arg[6])
 {
-	struct call k = {.real = atomic_load_explicit(&real[i], memory_order_acquire), .arg = {a, b, c, d, e}, .per_thread = per_thread};
+	struct call k = {.real = atomic_load_explicit(&real[i], memory_order_acquire),
+			 .arg = {arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]},
+			 .per_thread = per_thread};
 	if (within || !probe_enter())
-		return k.real(a, b, c, d, e);
+		return k.real(arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 	int r = kind(&k);
 	probe_leave();
 	errno = k.error;
@@ -467,7 +477,10 @@ static int called(enum function i, int (*kind)(struct call *), bool per_thread, 
 }
 
 #define DEFINE(name, kind, per_thread) \
-	static int our_##name(word a, word b, word c, word d, word e) { return called(ID_##name, kind, per_thread, a, b, c, d, e); }
+	static int our_##name(word a, word b, word c, word d, word e, word f) \
+	{ \
+		return called(ID_##name, kind, per_thread, (const word[]){a, b, c, d, e, f}); \
+	}
 FUNCTIONS(DEFINE)
 
 static const struct {

@@ -163,6 +163,7 @@ void cuda_op(const struct model *m, struct cuda_launch *l)
 {
 	int device = 0;
 	*l = (struct cuda_launch){.gpu = true};
+	cuda_enter(m);
 	if (m->ops->current_stream && cuda.ctx_get_device && !cuda.ctx_get_device(&device))
 		m->ops->current_stream(device, &l->stream);
 	l->captured = cuda_capturing(l->stream);

@@ -8,6 +8,7 @@
 void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream)
 {
 	int status = 0;
+	cuda_enter(m);
 	t->stream = stream;
 	t->readable = m->ops->cuda && !cuda_broken && cuda.memcpy_dtoh_async && cuda.stream_synchronize &&
 		      !(cuda.stream_is_capturing && (cuda.stream_is_capturing(stream, &status) || status));
@@ -27,9 +28,11 @@ bool cuda_copy(void *to, const void *from, size_t n)
 	struct ops_thread *t = ops_thread_if_any();
 	if (!t || !t->readable)
 		return false;
+	int mode = cuda_relax_capture();
 	int r = n ? cuda.memcpy_dtoh_async(to, (uintptr_t)from, n, t->stream) : 0;
 	if (!r)
 		r = cuda.stream_synchronize(t->stream);
+	cuda_restore_capture(mode);
 	if (!r)
 		return true;
 	t->readable = false;
@@ -98,26 +101,69 @@ static bool stats_in_parts(const struct ops_view *v, uint64_t n, size_t each, in
 	return true;
 }
 
+/* ---- statistics ---- */
+
+static void repeat(struct tensor_stats *s, uint64_t times)
+{
+	s->n *= times;
+	s->nan *= times;
+	s->pos_inf *= times;
+	s->neg_inf *= times;
+	s->zero *= times;
+}
+
+/* Too large to be copied, and there is no kernel for it: not silently. */
+static void tell_unread(const struct tensor_meta *m, int64_t bytes)
+{
+	static _Atomic bool told;
+	char text[256];
+	if (atomic_exchange(&told, true))
+		return;
+	snprintf(text, sizeof(text),
+		 "a %s tensor on the GPU was not examined: a copy of its %.2f GiB would be too large (others may follow)",
+		 dtype_name(m->dtype), (double)bytes / (1 << 30));
+	event_aside(LIVE_NO_MODEL, text);
+}
+
+static bool stats_on_device(const struct ops_view *v, const struct tensor_meta *m, struct tensor_stats *s)
+{
+	struct cuda_layout l;
+	uint64_t elements, times;
+	if (!cuda_layout_of(m, &l, &elements, &times) || !cuda_reduce(v->dtype, v->data, elements, &l, s))
+		return false;
+	repeat(s, times);
+	return true;
+}
+
+static bool stats_of_copy(const struct ops_view *v, const struct tensor_meta *m, int64_t bytes, int what, struct tensor_stats *s)
+{
+	if (bytes > (int64_t)CUDA_WHOLE) {
+		tell_unread(m, bytes);
+		return false;
+	}
+	void *p = cuda_fetch(v->data, (size_t)bytes);
+	if (p)
+		tensor_stats(m, p, what, s);
+	cuda_drop(p, (size_t)bytes);
+	return p != NULL;
+}
+
 void cuda_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 {
 	const struct dtype_info *d = dtype_info(v->dtype);
 	struct tensor_meta m;
 	int64_t bytes, n;
-	bool done = false;
-	if (!d || !v->data || !ops_meta_of(v, &m, &bytes)) {
+	if (!d || !v->data || !ops_meta_of(v, &m, &bytes) || !tensor_numel(&m, &n)) {
 		*s = (struct tensor_stats){.first_bad = -1};
 		return;
 	}
-	if (tensor_is_contiguous(&m) && tensor_numel(&m, &n) && n && d->bytes) {
-		done = (bytes > CUDA_SMALL && cuda_reduce(v->dtype, v->data, (uint64_t)n, s)) ||
-		       stats_in_parts(v, (uint64_t)n, (size_t)d->bytes, what, s);
-	} else if (bytes <= (int64_t)CUDA_WHOLE) {
-		void *p = cuda_fetch(v->data, (size_t)bytes);
-		done = p != NULL;
-		if (p)
-			tensor_stats(&m, p, what, s);
-		cuda_drop(p, (size_t)bytes);
-	}
-	if (!done)
+	tensor_stats_dense(v->dtype, 0, NULL, what, s);
+	s->n = (uint64_t)n;
+	/* Nothing to be found in it: nothing is read. */
+	if (!n || !s->known || (!(what & STATS_ALL) && dtype_is_integer(v->dtype)))
+		return;
+	if (bytes > CUDA_SMALL && stats_on_device(v, &m, s))
+		return;
+	if (tensor_is_contiguous(&m) ? !stats_in_parts(v, (uint64_t)n, (size_t)d->bytes, what, s) : !stats_of_copy(v, &m, bytes, what, s))
 		*s = (struct tensor_stats){.first_bad = -1};
 }

@@ -50,6 +50,9 @@ static struct {
 	void (*PyErr_SetString)(PyObject *type, const char *text);
 	void (*PyErr_Clear)(void);
 	PyObject **PyExc_RuntimeError;
+	char *(*PyBytes_AsString)(PyObject *o);
+	void (*PyErr_Fetch)(PyObject **type, PyObject **value, PyObject **trace);
+	void (*PyErr_Restore)(PyObject *type, PyObject *value, PyObject *trace);
 } py;
 
 static bool find_python(void)
@@ -63,7 +66,7 @@ static bool find_python(void)
 	} want[] = {FIND(PyObject_Vectorcall), FIND(PyObject_GetAttrString), FIND(PyObject_CallFunctionObjArgs), FIND(PyCFunction_NewEx),
 		    FIND(PyLong_FromLong), FIND(PyLong_AsLong), FIND(PyTuple_Size), FIND(PyTuple_GetItem), FIND(PyList_Size),
 		    FIND(PyList_GetItem), FIND(Py_IncRef), FIND(Py_DecRef), FIND(PyErr_SetString), FIND(PyErr_Clear), FIND(PyErr_Occurred),
-		    FIND(PyExc_RuntimeError)};
+		    FIND(PyExc_RuntimeError), FIND(PyBytes_AsString), FIND(PyErr_Fetch), FIND(PyErr_Restore)};
 #undef FIND
 	/* clang-format on */
 	for (size_t i = 0; i < ARRAY_LEN(want) && !done; i++) {
@@ -168,6 +171,55 @@ const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t other, uin
 	return NULL;
 }
 
+/* ---- launches ---- */
+
+static PyObject *launches;
+
+void pt2_jit_launches(PyObject *launch)
+{
+	if (find_python() && !launches) {
+		py.Py_IncRef(launch);
+		launches = launch;
+	}
+}
+
+static void read_launch(const char *text, struct jit_launch *l)
+{
+	int at = 0;
+	*l = (struct jit_launch){0};
+	if (sscanf(text, "%u %u %u %u %u%n", &l->grid[0], &l->grid[1], &l->grid[2], &l->block, &l->shared, &at) != 5)
+		return;
+	while (text[at] == '\n' && l->n < JIT_NUMBERS) {
+		struct jit_number *k = &l->number[l->n];
+		unsigned long long value;
+		int more = 0;
+		if (sscanf(text + at, "\n%63s %llu%n", k->name, &value, &more) != 2)
+			return;
+		k->value = value;
+		at += more;
+		l->n++;
+	}
+}
+
+bool jit_launch_of(const struct jit_given *g, struct jit_launch *l)
+{
+	PyObject *type, *value, *trace;
+	if (!g || !launches)
+		return false;
+	py.PyErr_Fetch(&type, &value, &trace); /* the call may have raised one */
+	PyObject *answer = py.PyObject_Vectorcall(launches, g->args, g->n, g->names);
+	const char *text = answer ? py.PyBytes_AsString(answer) : NULL;
+	l->block = 0;
+	if (text)
+		read_launch(text, l);
+	else
+		py.PyErr_Clear();
+	if (answer)
+		py.Py_DecRef(answer);
+	py.PyErr_Restore(type, value, trace);
+	return text && l->block;
+}
+
 /* ---- graphs ---- */
 
 struct graph {
@@ -223,6 +275,8 @@ static void tell_seen(uint32_t id, const char *graph, const char *path, const ch
 void pt2_jit_seen(const char *graph, const char *path) { tell_seen(LIVE_NO_MODEL, graph, path, ""); }
 
 void pt2_jit_aside(const char *text) { event_aside(LIVE_NO_MODEL, text); }
+
+void pt2_jit_end(void) { cuda_scan_end(); }
 
 /* The contract, for the tool. */
 static bool write_table(uint32_t id, const struct jit_table *t, char *path, size_t room)
@@ -287,7 +341,7 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	if (t->program && !(m->program = strdup(t->program)))
 		return "out of memory";
 	pthread_mutex_init(&m->ops->lock, NULL);
-	void *p = model_import(&m->object, "aoti_torch_is_defined");
+	void *p = model_import(&m->object, probe_torch_name[TORCH_is_defined]);
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
@@ -364,6 +418,7 @@ struct given {
 	PyObject *callee, *const *args;
 	uint32_t n; /* including named ones */
 	uint32_t expected;
+	struct jit_given all;
 };
 
 /* If a list has a different length than in the text, its items cannot be matched: any may have been written. */
@@ -406,9 +461,10 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 	struct ops_open *o = ops_enter(t, run, &graph->site[call], call, sp);
 	if (!o)
 		return o;
-	if (UNLIKELY(run->model->ops->cuda)) {
+	if (UNLIKELY(run->model->ops->cuda) && !ops_on_cpu(o->site)) {
+		o->given = &g->all;
 		cuda_op(run->model, &o->launch);
-		o->looked &= !o->launch.captured;
+		o->looked &= !o->launch.captured || ops_want() & CALLS_SCAN;
 	}
 	if (o->looked)
 		read_given(t, run, o, g);
@@ -465,7 +521,8 @@ static PyObject *call_site(PyObject *self, PyObject *const *args, intptr_t n, Py
 	const struct graph *graph = p->graph;
 	const uint32_t call = p->call;
 	const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-	const struct given g = {args[1], args + 2, (uint32_t)(n - 2 + (names ? py.PyTuple_Size(names) : 0)), graph->given[call]};
+	const struct given g = {args[1], args + 2, (uint32_t)(n - 2 + (names ? py.PyTuple_Size(names) : 0)), graph->given[call],
+				{args + 1, (size_t)n - 1, names}};
 	struct ops_run *run = ops_run_at(t, sp);
 	const bool watched = t->depth && run->model == &graph->model && run->watched;
 	struct ops_open *o = watched ? begin_call(t, run, graph, call, &g, sp) : NULL;
@@ -520,6 +577,15 @@ static void numbers_of(PyObject *o, void *const *handle, size_t n, int64_t *numb
 	}
 }
 
+/* Where a graph's inputs and outputs may be read; NULL if that is not requested. */
+static void *stream_now(const struct model *m, const void *wanted)
+{
+	struct cuda_launch l = {0};
+	if (wanted && UNLIKELY(m->ops->cuda))
+		cuda_op(m, &l);
+	return l.stream;
+}
+
 /* call(args) of a graph */
 static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, PyObject *names)
 {
@@ -540,13 +606,13 @@ static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, P
 		t->number = numbers;
 	}
 	uint64_t number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
-	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, NULL);
+	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, stream_now(m, handle));
 	if (t)
 		t->number = NULL;
 	free(numbers);
 	PyObject *result = py.PyObject_Vectorcall(g->callable, args, (size_t)n, names);
 	n_handles = handle && result ? handles_of(result, handle) : 0;
-	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, NULL);
+	ops_run_end(m, here, result ? 0 : CALLS_NOT_RETURNED, handle, n_handles, stream_now(m, handle));
 	free(handle);
 	return result;
 }

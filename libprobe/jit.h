@@ -24,6 +24,7 @@
  */
 #ifndef PT2_PROBE_JIT_H
 #define PT2_PROBE_JIT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,15 +56,35 @@ struct jit_table {
 #define JIT_EXPORT __attribute__((visibility("default")))
 JIT_EXPORT uint32_t pt2_jit_wants(void);
 JIT_EXPORT const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t other, uint64_t other_cdata, PyObject *classify);
+/* How a kernel is launched: launch(callee, *args, **names) gives bytes (rewrite.py, _launch) or None. */
+JIT_EXPORT void pt2_jit_launches(PyObject *launch);
 JIT_EXPORT PyObject *pt2_jit_call(void);
 JIT_EXPORT PyObject *pt2_jit_graph(uint32_t graph, PyObject *callable);
 JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);
 JIT_EXPORT void pt2_jit_seen(const char *graph, const char *path); /* if no calls are recorded */
 JIT_EXPORT void pt2_jit_aside(const char *text);
+JIT_EXPORT void pt2_jit_end(void); /* before os._exit() */
 /* The program has an optimizer; with `ended`, a step of it ended: --step then counts these, not the runs of a graph. */
 JIT_EXPORT void pt2_jit_step(int ended);
 /* The step that the run-th run of a graph belongs to. */
 uint32_t jit_step(uint32_t run);
+
+/* A call in progress: what Python gave, from the callee on. */
+struct jit_given {
+	PyObject *const *args;
+	size_t n; /* positional ones */
+	PyObject *names;
+};
+#define JIT_NUMBERS 32
+struct jit_launch {
+	uint32_t grid[3], block, shared, n;
+	struct jit_number {
+		char name[64];
+		uint64_t value;
+	} number[JIT_NUMBERS];
+};
+/* Asks Python how it is launched; the GIL is held. False: unknown. */
+bool jit_launch_of(const struct jit_given *g, struct jit_launch *l);
 
 /* A RuntimeError in the interpreter; the GIL is held. */
 void jit_raise(const char *text);

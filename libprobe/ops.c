@@ -119,18 +119,25 @@ static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
 	cuda_before(t, run, o);
-	if (o->looked && ops_wants_contents()) {
+	const bool scans = o->looked && ops_want() & CALLS_SCAN && cuda_scan_before(t, run, o);
+	if (o->looked && ops_wants_contents() && !scans) {
 		cuda_look_on(t, run->model, o->launch.stream);
 		ops_values_before(t, run, o);
 		cuda_unread(t, run, o);
 		cuda_look_away(t);
 	}
+	if (ops_want() & CALLS_TIMES)
+		cuda_time_begin(run, o);
 	o->begun = ops_now();
 }
 
 void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result)
 {
+	if (UNLIKELY(o->timed))
+		cuda_time_end(o, !result);
 	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
+		return;
+	if (ops_want() & CALLS_SCAN && cuda_scan_after(t, run, o))
 		return;
 	cuda_look_on(t, run->model, o->launch.stream);
 	ops_values_after(t, run, o);
@@ -151,6 +158,12 @@ static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct op
 	ops_device_before(t, run, o);
 }
 
+/* Are this call's values requested? */
+static inline bool is_looked_at(uint32_t call)
+{
+	return ops_wants_values() && (!ops_config()->one_call || ops_config()->one_call == call + 1);
+}
+
 static inline void open_call(struct ops_open *o, const struct ops_site *s, uintptr_t sp, uint32_t call, uint32_t k)
 {
 	o->used = true;
@@ -160,6 +173,8 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 	o->contract_call = k;
 	o->name = s->name_id;
 	o->launch.gpu = o->launch.kernel = false;
+	o->timed = 0;
+	o->given = NULL;
 }
 
 /* l: how it is launched on a GPU; NULL: not on a GPU. */
@@ -181,7 +196,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		return NULL;
 	}
 	open_call(o, s, (uintptr_t)stack, call, k);
-	o->looked = passes && ops_wants_values() && !(l && l->captured);
+	o->looked = passes && is_looked_at(call) && (!(l && l->captured) || ops_want() & CALLS_SCAN);
 	if (k != CALLS_NO_CALL)
 		o->name = ops->call_name[k];
 	else if (s->kind == SITE_PROXY)
@@ -214,7 +229,7 @@ struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const stru
 		return NULL;
 	}
 	open_call(o, s, sp, call, k);
-	o->looked = ops_wants_values();
+	o->looked = is_looked_at(call);
 	ops_tell_run(t, run);
 	append_begin(t, run, o);
 	return o;
@@ -237,7 +252,6 @@ static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const u
 	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
 }
 
-/* A GPU model may have C++ kernels, too. */
 static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
 				  const uint64_t *stack)
 {
@@ -250,7 +264,7 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 		s = cuda_launch(run, s, r, stack, &l);
 		break;
 	case SITE_KERNEL:
-		if (strncmp(s->name, "cpp_", 4) == 0)
+		if (ops_on_cpu(s))
 			return begin_call(t, run, s, r, stack, NULL); /* fall through */
 	default: cuda_op(s->model, &l);
 	}

@@ -76,6 +76,9 @@ struct ops_site {
 };
 extern struct ops_site ops_site[OPS_SITES];
 
+/* A C++ kernel, which a GPU model may have, too. */
+static inline bool ops_on_cpu(const struct ops_site *s) { return s->kind == SITE_KERNEL && !strncmp(s->name, "cpp_", 4); }
+
 #define OPS_FRESH 0x80 /* for an in_out_ptr: nothing wrote it yet, so its earlier contents mean nothing */
 
 typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
@@ -122,8 +125,10 @@ struct ops {
 	bool cuda;
 	uint32_t launched; /* the site of launches not in the contract; OPS_SITES: nothing is launched */
 	int32_t (*current_stream)(int32_t device, void **stream); /* may be NULL, like the following */
+	int32_t (*current_device)(int32_t *device);
 	int32_t (*get_storage_size)(void *tensor, int64_t *bytes);
 	int32_t (*get_storage_offset)(void *tensor, int64_t *elements);
+	_Atomic(uint8_t *) unread; /* of contract.arg[a] (cuda_scan.c); NULL: not found yet */
 };
 
 /* Sets up the calls of a model (model.c holds the lock). Does nothing if no calls are requested. */
@@ -147,7 +152,7 @@ static inline struct calls_log *ops_log(void) { return ops_the_log; }
 static inline const struct calls_config *ops_config(void) { return &ops_log()->config; }
 static inline uint32_t ops_want(void) { return ops_config()->want; }
 /* Are tensors needed? */
-static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS_NAMES; }
+static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_TIMES); }
 /* ... and their contents, or those of the model's constants? */
 static inline bool ops_wants_contents(void)
 {
@@ -224,6 +229,7 @@ static inline __attribute__((always_inline)) void ops_clear(void *p, size_t n)
 }
 
 struct ops_kept; /* bundle.c */
+struct jit_given;
 
 struct ops_run {
 	struct model *model;
@@ -233,6 +239,11 @@ struct ops_run {
 	uint64_t begun, unlogged;  /* unlogged: its calls excluded by the filters */
 	bool watched, failed, bad; /* bad: a NaN was produced in it */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
+	/* with CALLS_SCAN (cuda_scan.c) */
+	bool scanned; /* on scan_stream, last */
+	uint32_t counter;
+	void *scan_stream;
+	struct cuda_scanner *scanner;
 	struct ops_kept *kept;
 	struct ops_open {
 		bool used; /* if false, nothing else is set */
@@ -240,7 +251,9 @@ struct ops_run {
 		uintptr_t sp;
 		uint64_t seq, begun, ended;
 		uint32_t call, contract_call, name;
-		bool looked; /* values are valid */
+		bool looked;    /* values are valid */
+		uint64_t timed; /* cuda_time.c; 0: no */
+		const struct jit_given *given; /* of a call in Python (jit.h); else NULL */
 		struct cuda_launch launch;
 	} open;
 };
@@ -259,11 +272,12 @@ struct ops_thread {
 	const int64_t *number; /* while a graph's run starts: its non-tensor inputs, by position; NULL */
 	struct ops_value value[OPS_VALUES];
 	uintptr_t stack_top;
-	void *stream;   /* device memory is read on it */
-	bool readable;  /* if allowed */
-	int read_error; /* driver error */
-	uint32_t slot;  /* cuda_reduce.c */
-	void *stage;    /* CUDA_STAGE bytes; NULL */
+	void *stream;       /* device memory is read on it */
+	bool readable;      /* if allowed */
+	int read_error;     /* driver error */
+	uint32_t slot;      /* cuda_reduce.c */
+	uint64_t marked_of; /* cuda_scan.c: seq of the call */
+	void *stage;        /* CUDA_STAGE bytes; NULL */
 	/* With CALLS_SYNC: what the driver knew about parameters before the launch, or about an op's tensors before the call. After a fault
 	 * it does not answer. */
 	struct cuda_known {

@@ -84,6 +84,26 @@ enum entry {
 };
 extern const char *const entry_name[ENTRIES];
 
+/* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on
+ * which libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of
+ * them with RTLD_LOCAL. tests/data/torch-symbols.txt has the places in a real wheel (test_symbols). */
+#define PROBE_TORCH_LIBRARIES(X) \
+	X(CPU, "libtorch_cpu.so") \
+	X(CUDA, "libtorch_cuda.so")
+/* clang-format off */
+#define PROBE_TORCH_FUNCTIONS(X) \
+	X(get_dtype, CPU) X(get_dim, CPU) X(get_sizes, CPU) X(get_strides, CPU) X(get_device_type, CPU) X(get_device_index, CPU) \
+	X(get_layout, CPU) X(get_data_ptr, CPU) X(delete_tensor_object, CPU) X(is_defined, CPU) X(get_storage_size, CPU) \
+	X(get_storage_offset, CPU) X(get_current_device_index, CPU) X(get_current_cuda_stream, CUDA)
+enum probe_torch {
+#define PROBE_TORCH_ID(name, library) TORCH_##name,
+	PROBE_TORCH_FUNCTIONS(PROBE_TORCH_ID)
+#undef PROBE_TORCH_ID
+};
+/* clang-format on */
+/* "aoti_torch_get_dtype" */
+extern const char *const probe_torch_name[];
+
 /* libtorch's functions; those of the model's own dependencies (torch/csrc/inductor/aoti_torch/c/shim.h). 0 is success. */
 struct torch_functions {
 	int32_t (*get_dtype)(void *tensor, int32_t *dtype);
@@ -139,7 +159,8 @@ void model_entered(const void *caller);
 bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number);
 /* libtorch's functions, as this object would find them. False if there is no libtorch. */
 bool model_find_torch(const struct object *o, struct torch_functions *t);
-/* Where the model itself would find this function. */
+/* Where the model itself would find this function; with o, also in libtorch's libraries, else in any object of the process: also one that
+ * was loaded with RTLD_LOCAL. */
 void *model_import(const struct object *o, const char *name);
 /* The text for AOTInductorGetLastError in this thread, NULL if we did not reject the last call. */
 const char *model_refusal(const struct model *m);

@@ -374,15 +374,18 @@ static bool launches(const struct model *m)
 void ops_open_device(struct model *m)
 {
 	struct ops *ops = m->ops;
-	static const char *const names[] = {OPSIG_PREFIX "get_current_cuda_stream", OPSIG_PREFIX "get_storage_size",
-					    OPSIG_PREFIX "get_storage_offset"};
-	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset};
+	static const enum probe_torch names[] = {TORCH_get_current_cuda_stream, TORCH_get_storage_size, TORCH_get_storage_offset,
+						 TORCH_get_current_device_index};
+	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset, &ops->current_device};
 	cuda_open(&m->object);
 	cuda_graph_open();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		void *p = model_import(&m->object, names[i]);
+		void *p = model_import(&m->object, probe_torch_name[names[i]]);
 		memcpy(to[i], &p, sizeof(p));
 	}
+	if (!ops->current_stream)
+		event_aside(m->id, "libtorch's current CUDA stream not found: operators and graphs on another stream than the default one "
+				   "may be read too early");
 }
 
 /* Before looking for the sites of calls. */
@@ -454,7 +457,7 @@ void ops_take_on(struct model *m)
 	if (!m->ops)
 		return;
 	pthread_mutex_init(&m->ops->lock, NULL);
-	void *p = model_import(&m->object, OPSIG_PREFIX "is_defined");
+	void *p = model_import(&m->object, probe_torch_name[TORCH_is_defined]);
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].target)
@@ -493,6 +496,7 @@ void ops_forget(struct model *m)
 	free(ops->value_name);
 	free(ops->value_passes);
 	free(ops->arg_role);
+	free(ops->unread);
 	pthread_mutex_destroy(&ops->lock);
 	free(ops);
 	m->ops = NULL;

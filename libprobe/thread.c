@@ -104,13 +104,16 @@ static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, ui
 	ops_run_at(t, sp + 1);
 	if (t->depth >= OPS_NESTED)
 		return;
+	if (c->want & CALLS_SCAN && !t->depth)
+		cuda_scan_poll();
 	struct ops_run *run = &t->run[++t->depth];
 	ops_clear(run, offsetof(struct ops_run, open));
 	run->open.used = false;
 	run->model = m;
 	run->sp = sp;
 	run->run = number;
-	run->watched = step >= c->first_run && step <= c->last_run;
+	const uint32_t counted = c->one_call ? number : step;
+	run->watched = counted >= c->first_run && counted <= c->last_run;
 	t->n_fetched = 0;
 	if (!run->watched)
 		return;
@@ -165,7 +168,11 @@ static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, 
 	end_run(t, run, result, now);
 	if (run->bad && run->kept)
 		ops_write_bundle(t, run);
+	if (run->scanner)
+		cuda_scan_end_run(run);
 	drop_run(t);
+	if (ops_want() & CALLS_SCAN && !t->depth)
+		cuda_scan_poll();
 	return result;
 }
 

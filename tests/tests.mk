@@ -129,6 +129,6 @@ $(O)/tests/unit/tensor/test_pickle_uchar.o: private all_cflags += -funsigned-cha
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
 $(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
-$(O)/tests/test_ptx: | $(probe)
+$(O)/tests/test_ptx $(O)/tests/test_symbols: | $(probe)
 
 $(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(O)/tests/test_crash_core $(filter $(O)/tests/test_shim%,$(units)): | $(guests)

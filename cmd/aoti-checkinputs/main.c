@@ -2,7 +2,9 @@
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/broker/broker.h"
+#include "model/doctor/doctor.h"
 #include "checkinputs.h"
+#include "watch/runopt.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
 
@@ -19,7 +21,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors to check its C++ text"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
     OPT_HEADING("Which model and sizes"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
+    RUN_OPT_MODEL(opt),
     OPT_PAIRS(0, "shape", "SYMBOL=N", &opt.shape, "set a size for the memory estimate",
 	      .more = "May be given again. Default: the largest size that the model accepts."),
     OPT_STRING(0, "torch", "DIR", &opt.torch, "let --doctor check this libtorch", .more = "Default: the one found; none: no libtorch."),
@@ -51,8 +53,7 @@ static const struct opt_spec spec = {
     .example = {{"model.pt2", "show what the model expects"},
 		{"model.pt2 batch.npy", "check a call and list every error"},
 		{"--doctor model.pt2", "check whether it will run here"}},
-    .footer = "MODEL: a .pt2 package, a model.so, or a directory.\n"
-	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .footer = "MODEL: a .pt2 package, a model.so, or a directory.\n" RUN_INPUT_TEXT,
     .more = "An input of some name is NAME=INPUT; a spec may have strides and a device: 'bf16[2,3]/(1,2)@cuda:0'. "
 	    "With a command, every call of every compiled model in that process is checked.",
     .options = options,
@@ -149,6 +150,8 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
+	broker_offer(doctor_driver_text);
+	doctor_driver_elsewhere = broker_call;
 	broker_start();
 	if (!in.command)
 		broker_seal(0);

@@ -86,7 +86,7 @@ void against_run(struct session *s, const struct operands *in)
 	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
-	if (program_open(&p, s->o->against, s->o->weights, &err) < 0) {
+	if (program_open(&p, s->o->against, s->o->how.weights, &err) < 0) {
 		buf_adds(&a->why, err.text);
 		return;
 	}

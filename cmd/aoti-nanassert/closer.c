@@ -125,7 +125,7 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	o.calls.n_filters = 1;
 	snprintf(o.calls.filter[0], room, "%.*s", SL(f->call.c.name));
 	snprintf(o.calls.save_dir, sizeof(o.calls.save_dir), "%s", folder);
-	o.runs = f->call.c.run + 1;
+	o.how.runs = (int)f->call.c.run + 1;
 	if (watch_run(&w, &o, &err) < 0) {
 		warn("cannot run the model again for a closer look: %s", err.text);
 	} else {

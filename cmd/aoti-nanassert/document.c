@@ -58,6 +58,12 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member_index(o, "run", c->run);
 	if (c->kind != DUMP_RUN)
 		json_member_u64(o, "call", c->call);
+	if (f->call.scanned)
+		json_member_bool(o, "scanned", true);
+	if (f->call.replay) {
+		json_member_u64(o, "graph", f->call.graph);
+		json_member_u64(o, "replay", f->call.replay);
+	}
 	json_member(o, "ended", f->call.ended);
 	json_member(o, "kernel", c->name);
 	json_member(o, "kernel_kind", slice_str(dump_kind_name(c->kind)));

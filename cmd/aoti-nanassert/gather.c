@@ -93,6 +93,11 @@ void gather_watched(struct gathered *g, const struct watch_call *c, const char *
 				    .n_values = c->n_values,
 				    .crashed = ended != NULL,
 				    .nth = c->contract ? contract_nth(&c->model->contract, c->contract) : NONE};
+	g->call.scanned = b->result == CALLS_SCANNED && b->what == CALL_BEGIN;
+	if (g->call.scanned) {
+		g->call.graph = (uint32_t)(b->took >> 32);
+		g->call.replay = (uint32_t)b->took;
+	}
 	if (ended)
 		g->call.ended = slice_str(ended);
 	g->call.c = (struct dump_call){

@@ -9,13 +9,23 @@
 
 enum { CLOSER = 8 }; /* findings for which the model is run again */
 
-static void set_wants(const struct nanassert_options *o, struct calls_config *c)
+/* A scan finds the first NaN (or infinity) of all. Whoever asks for more needs each call's values. */
+static bool can_scan(const struct nanassert_options *o)
+{
+	return !o->exact && !o->stops && !o->all && !o->range && !o->constants && !o->ignore.n && !o->fail;
+}
+
+static void set_wants(const struct nanassert_options *o, bool scans, struct calls_config *c)
 {
 	struct err err;
 	if (watch_only(c, o->graph, o->step, &err) < 0)
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
-		  (o->inf ? CALLS_INF : 0);
+		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
+	if (o->stops) {
+		c->first_run = c->last_run = o->stop_run;
+		c->one_call = o->stop_call + 1;
+	}
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
 }
@@ -77,7 +87,7 @@ static void drain_calls(struct session *s, struct watch *w)
 		buf_reset(&ended);
 		if (open && !has_crashed(s, w, &c, &ended))
 			continue;
-		s->captured += c.launch && c.launch->captured;
+		s->captured += c.launch && c.launch->captured && !s->scans;
 		if (c.replay) /* outputs are on the host */
 			continue;
 		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
@@ -165,21 +175,15 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	struct err err;
 	struct watch_options wo = {
 	    .model = in->v[0],
-	    .name = o->model,
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
-	    .weights = o->weights,
-	    .torch = o->torch,
-	    .load = o->load.v,
-	    .n_load = o->load.n,
-	    .runs = (unsigned)o->repeat,
-	    .timeout_s = (unsigned)o->timeout,
+	    .how = o->how,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,
 	    .tick = only_read,
 	    .user = &s,
 	};
-	set_wants(o, &wo.calls);
+	set_wants(o, false, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
 	drain_calls(&s, &w);
@@ -215,6 +219,14 @@ static void say_replays(const struct watch *w, struct buf *b)
 			 w->n_graphs == 1 ? "it" : "such graphs");
 }
 
+static bool is_scanned(const struct session *s)
+{
+	for (size_t i = 0; i < s->nan.n; i++)
+		if (s->nan.finding[i].call.scanned)
+			return true;
+	return false;
+}
+
 static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 {
 	const struct live_result *r = &w->live;
@@ -237,7 +249,10 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 	if (s->captured)
 		buf_addf(b, "; %llu of them were captured into a CUDA graph: what they write is not checked",
 			 (unsigned long long)s->captured);
-	say_replays(w, b);
+	if (!s->scans)
+		say_replays(w, b);
+	if (is_scanned(s))
+		buf_adds(b, "; on the GPU, only the first is looked for (--all examines every call)");
 	if (s->stopped.len)
 		buf_addf(b, "; it was stopped in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');
@@ -266,9 +281,11 @@ int run_command(const struct nanassert_options *o, char **command)
 	struct watch w;
 	struct err err;
 	struct watch_options wo = {.command = command, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
-	set_wants(o, &wo.calls);
+	set_wants(o, can_scan(o), &wo.calls);
 	if (session_open(&s, o, command[0], true, &err) < 0)
 		die_err(&err);
+	s.command = command;
+	s.scans = can_scan(o);
 	wo.user = &s;
 	if (watch_run(&w, &wo, &err) < 0)
 		die_err(&err);

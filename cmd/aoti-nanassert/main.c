@@ -36,6 +36,23 @@ static int take_range(void *target, const char *value, struct err *err)
 	return 0;
 }
 
+/* RUN:CALL */
+static int take_place(void *target, const char *value, struct err *err)
+{
+	char *end;
+	(void)target;
+	const unsigned long run = strtoul(value, &end, 10);
+	const bool first = end != value && *value >= '0' && *value <= '9' && *end == ':';
+	const char *rest = first ? end + 1 : "";
+	const unsigned long call = strtoul(rest, &end, 10);
+	if (*rest < '0' || *rest > '9' || *end || run >= UINT32_MAX || call >= UINT32_MAX - 1)
+		return err_set(err, EXIT_USAGE, "'%s' is not a call of a run, counted from 0: use RUN:CALL, such as 12:7", value);
+	opt.stop_run = (uint32_t)run;
+	opt.stop_call = (uint32_t)call;
+	opt.stops = true;
+	return 0;
+}
+
 static const struct opt options[] = {
     OPT_HEADING("What to look for"),
     OPT_FLAG(0, "inf", &opt.inf, "look for infinities, too"),
@@ -43,20 +60,21 @@ static const struct opt options[] = {
     OPT_CALL(0, "range", "RANGE", take_range, NULL, "report numbers outside LO,HI, too"),
     OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "skip these kernels, buffers or weights",
 	     .more = "For example a mask that holds -inf. May be given again."),
-    OPT_STRING(0, "graph", "GLOB", &opt.graph, "watch only these torch.compile graphs: 3_backward"),
-    OPT_STRING(0, "step", "RANGE", &opt.step, "watch only these runs or optimizer steps: 3..5",
-	       .more = "Counted from 0, for each model or graph: 3, 3..5, 3.."),
+    RUN_OPT_GRAPH(opt.graph),
+    RUN_OPT_STEP(opt.step, false),
     OPT_FLAG(0, "constants", &opt.constants, "check every weight and input once"),
     OPT_FLAG('a', "all", &opt.all, "report every place, not only the first"),
+    OPT_FLAG(0, "exact", &opt.exact, "on a GPU, wait for each call and examine it"),
+    OPT_CALL(0, "stop-at", "PLACE", take_place, NULL, "examine only one call of one run: RUN:CALL, as 12:7",
+	     .more = "Both are counted from 0, for each model or graph."),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
-    OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model N times (default: 1)"),
-    OPT_INT(0, "runs", "N", &opt.repeat, 1, 1000000, NULL), /* its first name */
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights from FILE", .more = ".safetensors, .pt, .npz or an exported .pt2."),
-    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
-	     .more = "Requires --torch; may be given again."),
-    RUN_OPT_TIMEOUT(opt.timeout),
+    RUN_OPT_MODEL(opt.how),
+    RUN_OPT_REPEAT('N', "repeat", "N", opt.how, " (default: 1)", NULL),
+    OPT_INT(0, "runs", "N", &opt.how.runs, 1, 1000000, NULL), /* its first name */
+    RUN_OPT_TORCH(opt.how),
+    RUN_OPT_WEIGHTS(opt.how, "", false),
+    RUN_OPT_LOAD(opt.how),
+    RUN_OPT_TIMEOUT(opt.how),
     OPT_STRING(0, "against", "EXPORTED", &opt.against, "tell the model's own NaN from the compiler's",
 	       .more = "EXPORTED is the program that torch.export.save wrote."),
     OPT_FLAG(0, "fail", &opt.fail, "stop the model with an error at the first finding"),
@@ -78,7 +96,10 @@ static const struct opt_rule rules[] = {
     {.one_of = "inf no-inf", .text = "--inf and --no-inf cannot be combined"},
     {.of = OPT_COMMAND, .with = "against", .text = "--against cannot be combined with -- COMMAND"},
     {.of = "against", .with = "no-exec", .text = "--against runs the model and cannot be combined with --no-exec"},
-    {.of = "graph", .without = OPT_COMMAND, .text = "--graph requires a command: aoti-nanassert --graph 3_backward -- python train.py"},
+    RUN_RULE_GRAPH("aoti-nanassert --graph 3_backward -- python train.py"),
+    {.of = "stop-at", .without = OPT_COMMAND, .text = "--stop-at requires a command: aoti-nanassert --stop-at 12:7 -- python train.py"},
+    {.of = "exact", .without = OPT_COMMAND, .text = "--exact requires a command: a model that runs here is always examined call by call"},
+    {.of = "stop-at", .with = "step", .text = "--stop-at names the run and cannot be combined with --step"},
     {.of = "fail", .with = "ignore", .text = "--fail stops at the first finding and cannot be combined with --ignore"},
     {0},
 };
@@ -89,8 +110,7 @@ static const struct opt_spec spec = {
     .example = {{"model.pt2 batch.npy", "find the first NaN"},
 		{"--range=,65504 model.pt2 batch.npy", "catch float16 overflow"},
 		{"-- python train.py", "watch a whole program"}},
-    .footer = "MODEL: a .pt2, a model.so, a directory, or an aoti-printer dump or recording.\n"
-	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .footer = "MODEL: a .pt2, a model.so, a directory, or an aoti-printer dump or recording.\n" RUN_INPUT_TEXT,
     .more = "The model runs here, without PyTorch or with --torch. A directory that aoti-printer -o wrote is searched "
 	    "without running anything. With a command, every compiled model in that process is watched.",
     .options = options,
@@ -116,7 +136,7 @@ static void check_options(const struct operands *in, bool dump)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors: it takes no inputs", in->v[0]);
 	if (dump && opt.against)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors: --against needs the model and its inputs", in->v[0]);
-	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.timeout || opt.fail || opt.weights))
+	if (dump && (opt.how.model || opt.how.torch || opt.how.load.n || opt.how.runs || opt.how.timeout_s || opt.fail || opt.how.weights))
 		die(EXIT_USAGE,
 		    "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat, --timeout or "
 		    "--fail)",
@@ -134,7 +154,7 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	broker_start();
-	run_trust(opt.torch, opt.load.v, opt.load.n);
+	run_trust(&opt.how);
 	if (recorded_again(&again, &in, TEMP_NANASSERT, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
@@ -149,7 +169,7 @@ int main(int argc, char **argv)
 	else
 		status = run_model_file(&opt, &in);
 	opt_list_release(&opt.ignore);
-	opt_list_release(&opt.load);
+	run_how_release(&opt.how);
 	operands_release(&in);
 	recorded_release(&again);
 	return status;

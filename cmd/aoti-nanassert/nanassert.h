@@ -10,12 +10,14 @@
 #include "watch/watch.h"
 
 struct nanassert_options {
-	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
+	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range, exact, stops;
 	double lo, hi;
-	struct opt_list ignore, load;
+	struct run_how how;
+	uint32_t stop_run, stop_call; /* .stops: --stop-at */
+	struct opt_list ignore;
 	const char *graph, *step;
-	const char *trace, *model, *weights, *torch, *log, *against;
-	int repeat, timeout, error_exitcode;
+	const char *trace, *log, *against;
+	int error_exitcode;
 };
 
 /* --against: what the exported program's graph does with the same inputs. */
@@ -30,7 +32,9 @@ struct against {
 
 struct session {
 	const struct nanassert_options *o;
-	const char *subject; /* the model, the folder, or the command */
+	const char *subject;  /* the model, the folder, or the command */
+	char *const *command; /* NULL: a model or a folder */
+	bool scans;           /* on a GPU, calls are scanned and not waited for (CALLS_SCAN) */
 	struct nan nan;
 	struct nan_sources trace; /* of --trace */
 	struct against against;   /* of the first finding */

@@ -1,6 +1,7 @@
 /* show.c - findings as text. */
 #include "nanassert.h"
 #include "base/text.h"
+#include "base/tool/diag.h"
 #include "watch/show.h"
 
 #include <inttypes.h>
@@ -173,6 +174,8 @@ static void add_where(struct buf *b, const struct nan_finding *f)
 		buf_addf(b, "call %u", c->call);
 		if (c->run != CALLS_NO_RUN)
 			buf_addf(b, " of run %u", c->run);
+		if (f->call.replay)
+			buf_addf(b, ", in replay %u of CUDA graph %u", f->call.replay, f->call.graph);
 		if (c->line)
 			buf_addf(b, ", %sline %u", c->text.n ? "" : "wrapper.cpp ", c->line);
 	}
@@ -231,6 +234,23 @@ static void show_against(struct screen *s, const struct session *x, const struct
 	}
 }
 
+/* The command that examines this call alone; a captured one only without CUDA graphs. */
+static void show_again(struct screen *s, const struct session *x, const struct nan_finding *f)
+{
+	const struct dump_call *c = &f->call.c;
+	row(s, "again");
+	buf_adds(&s->b, diag_tool);
+	if (c->text.n)
+		buf_addf(&s->b, " --graph %.*s", SL(c->model));
+	if (f->call.replay || c->run == CALLS_NO_RUN)
+		buf_adds(&s->b, " --exact");
+	else
+		buf_addf(&s->b, " --stop-at %u:%u", c->run, c->call);
+	buf_adds(&s->b, " -- ");
+	buf_add_command(&s->b, (const char *const *)x->command);
+	buf_addc(&s->b, '\n');
+}
+
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
 	const size_t from = s->b.len;
@@ -263,6 +283,8 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	if (!x->live && f->passed_on)
 		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s propagated it\n", f->passed_on, plural(f->passed_on));
 	put_wraps(s, from, INDENT);
+	if (f->call.scanned && x->command) /* in one line, to be copied */
+		show_again(s, x, f);
 }
 
 void add_unread(struct buf *b, const struct session *s)

@@ -421,7 +421,7 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 
 static int conclude(struct diff *d, struct err *err)
 {
-	if ((d->two_types || (d->nodes && !d->how.given)) && diff_judge_rounding(d, err) < 0)
+	if ((d->two_types || d->two_devices || (d->nodes && !d->how.given)) && diff_judge_rounding(d, err) < 0)
 		return -1;
 	d->differing = d->origins = 0;
 	for (size_t i = 0; i < d->n_rows; i++)
@@ -463,6 +463,7 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 {
 	d->first = SIZE_MAX;
 	d->two_types = !d->how.given && diff_two_types(d);
+	d->two_devices = !d->how.given && diff_two_devices(d);
 	d->how.any_dtype = d->two_types;
 	match_calls(d, f);
 	for (size_t i = 0; i < d->n_rows; i++)

@@ -47,9 +47,10 @@ struct diff {
 	size_t first;                                                /* row of the first difference, SIZE_MAX */
 	size_t only[2], both, compared, differing, origins, unsaved; /* calls on one side, on both; tensors */
 	struct close_options how;
-	int type[2];    /* the floating-point type of most of a side's tensors */
-	bool two_types; /* the two differ: what rounding explains is not a difference (diffround.c) */
-	bool nodes;     /* one side ran node by node, the other as kernels (diffnodes.c): likewise */
+	int type[2];      /* the floating-point type of most of a side's tensors */
+	bool two_types;   /* the two differ: what rounding explains is not a difference (diffround.c) */
+	bool two_devices; /* CPU and GPU: the same */
+	bool nodes;       /* one side ran node by node, the other as kernels (diffnodes.c): likewise */
 	bool different;
 	bool cut; /* by a GPU error, recorded by a side (dump.h, .failed) */
 };
@@ -73,6 +74,7 @@ int diff_compare(struct diff *d, struct diff_value *v, struct close_options how,
 
 /* Are they builds in two floating-point types? Sets d->type. */
 bool diff_two_types(struct diff *d);
+bool diff_two_devices(const struct diff *d);
 /* After all pairs were compared: which differ by more than the types explain? */
 int diff_judge_rounding(struct diff *d, struct err *err);
 

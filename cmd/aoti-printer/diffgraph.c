@@ -284,7 +284,7 @@ static void node_diff_document(struct json_out *o, const struct node_diff *d)
 static int hold(struct node_diff *d, const struct printer_options *o, const char *folder, struct err *err)
 {
 	uint32_t model_id;
-	if (dump_open(&d->dump, folder, err) < 0 || pair_choose(&d->pair, &d->dump, o->model, &model_id, err) < 0 ||
+	if (dump_open(&d->dump, folder, err) < 0 || pair_choose(&d->pair, &d->dump, o->how.model, &model_id, err) < 0 ||
 	    held_open(&d->held, &d->pair, &d->dump, model_id, 0, NULL, 0, err) < 0)
 		return -1;
 	d->ref = &d->held.ref;
@@ -313,7 +313,7 @@ int diff_graph(struct session *s, const struct operands *in, struct err *err)
 	struct printer_options whole = *o; /* tensors that are not shown are compared with the graph, too */
 	whole.kernels = whole.buffers = (struct opt_list){0};
 	whole.calls = whole.runs = whole.step = NULL;
-	if (pair_open(&d.pair, o->diff, what, (struct pair_options){.weights = o->weights, .model = o->model}, err) < 0 ||
+	if (pair_open(&d.pair, o->diff, what, (struct pair_options){.weights = o->how.weights, .model = o->how.model}, err) < 0 ||
 	    (!d.pair.is_dump && !(now = diff_run_now(&whole, in, &status, err))) || (!status && hold(&d, o, now ? now : what, err) < 0)) {
 		node_diff_release(&d);
 		temp_folder_remove(now);

@@ -76,7 +76,7 @@ static int run_diff_graph(const struct printer_options *o, const struct operands
 	struct err err = {0};
 	if (in->command)
 		die(EXIT_USAGE, "--diff with a graph ('%s') needs a model or a dump, not a command", o->diff);
-	if (o->html || o->repeat)
+	if (o->html || o->how.runs)
 		die(EXIT_USAGE, "--diff with a graph ('%s') compares one run, as text or JSON: no --repeat; for --html use aoti-verify",
 		    o->diff);
 	if (dump_like(in->v[0]) && in->n > 1)
@@ -105,7 +105,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		return run_diff_graph(&o, in);
 	if (!dump_like(o.diff))
 		die(EXIT_INPUT, "'%s' is not a dump: it has no %s (make one with aoti-printer -o DIR)", o.diff, DUMP_INDEX);
-	if (two && (o.model || o.torch || o.load.n || o.repeat || o.timeout || o.weights))
+	if (two && (o.how.model || o.how.torch || o.how.load.n || o.how.runs || o.how.timeout_s || o.how.weights))
 		die(EXIT_USAGE, "--model, --weights, --torch, --repeat and --timeout apply to running a model, not to two dumps");
 	o.inputs = o.constants = true; /* everything in a dump counts */
 	o.level = LEVEL_SAVE;

@@ -77,6 +77,8 @@ const char *fault_when(struct slice when)
 		return "the driver rejected the launch";
 	if (slice_is(when, "values"))
 		return "while copying its values";
+	if (slice_is(when, "later"))
+		return "after the calls, none of which was waited for";
 	return "this call caused it: the one before succeeded";
 }
 
@@ -236,13 +238,13 @@ static bool wrong_tensor(const struct fault_report *r)
 {
 	bool wrong = r->n > r->n_faults;
 	for (uint32_t i = 0; r->n_faults && i < r->v[0].e->n_suspects; i++)
-		wrong |= r->v[0].e->suspect[i].why < IMA_TOO_MANY;
+		wrong |= ima_certain(&r->v[0].e->suspect[i]) && r->v[0].e->suspect[i].why < IMA_TOO_MANY;
 	return wrong;
 }
 
 static const char *with_torch(struct fault *h, const char *words)
 {
-	const char *torch = h->s.o->torch;
+	const char *torch = h->s.o->how.torch;
 	struct buf b = {0};
 	buf_adds(&b, words);
 	if (torch && *torch)

@@ -40,20 +40,17 @@ static const struct opt options[] = {
     OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "select these buffers (buf3) or constants (up.weight)"),
     OPT_STRING('c', "calls", "RANGE", &opt.calls, "select calls of each run, from 0: 3, 3-5, 7-"),
     OPT_STRING('r', "runs", "RANGE", &opt.runs, "select runs of the model, from 0"),
-    OPT_STRING(0, "graph", "GLOB", &opt.graph, "watch only these torch.compile graphs: 3_backward"),
-    OPT_STRING(0, "step", "RANGE", &opt.step, "watch only these runs or optimizer steps: 3..5", .rare = true,
-	       .more = "Counted from 0, for each model or graph: 3, 3..5, 3.."),
+    RUN_OPT_GRAPH(opt.graph),
+    RUN_OPT_STEP(opt.step, true),
     OPT_FLAG('i', "inputs", &opt.inputs, "include the model's inputs and outputs"),
     OPT_FLAG(0, "constants", &opt.constants, "include the weights"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
-    OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model N times", .more = "Default: 1; with --profile: 20."),
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights from FILE", .rare = true,
-	       .more = ".safetensors, .pt, .npz or an exported .pt2."),
-    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
-	     .more = "Requires --torch; may be given again."),
-    RUN_OPT_TIMEOUT(opt.timeout),
+    RUN_OPT_MODEL(opt.how),
+    RUN_OPT_REPEAT('N', "repeat", "N", opt.how, "", "Default: 1; with --profile: 20."),
+    RUN_OPT_TORCH(opt.how),
+    RUN_OPT_WEIGHTS(opt.how, "", true),
+    RUN_OPT_LOAD(opt.how),
+    RUN_OPT_TIMEOUT(opt.how),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, and show nothing that needs it", .rare = true),
     OPT_HEADING("Output"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every tensor"),
@@ -91,7 +88,7 @@ static const struct opt_rule rules[] = {
     {.of = "memory",
      .with = "kernels buffers calls",
      .text = "--memory covers every call and cannot be combined with --kernels, --buffers or --calls"},
-    {.of = "graph", .without = OPT_COMMAND, .text = "--graph requires a command: aoti-printer --graph 3_backward -- python app.py"},
+    RUN_RULE_GRAPH("aoti-printer --graph 3_backward -- python app.py"),
     {.of = "step", .with = "runs", .text = "--step and --runs cannot be combined"},
     {.of = "chrome-trace", .without = "profile", .text = "--chrome-trace requires --profile"},
     {.of = "record", .without = OPT_COMMAND, .text = "--record requires a command: aoti-printer --record DIR -- COMMAND"},
@@ -112,8 +109,7 @@ static const struct opt_spec spec = {
     .example = {{"model.pt2 batch.npy", "print the tensors of calls"},
 		{"-o dump model.pt2 batch.npy", "save them"},
 		{"--diff dump model.pt2 batch.npy", "find where a run diverges"}},
-    .footer = "MODEL: a .pt2, a model.so, a directory, a --record bundle, a dump for --diff.\n"
-	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .footer = "MODEL: a .pt2, a model.so, a directory, a --record bundle, a dump for --diff.\n" RUN_INPUT_TEXT,
     .more = "The model runs here, without PyTorch or with --torch; it need not be compiled again. With a command, every compiled "
 	    "model in that process is watched.",
     .options = options,
@@ -162,7 +158,7 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);
-	run_trust(opt.torch, opt.load.v, opt.load.n);
+	run_trust(&opt.how);
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
@@ -186,7 +182,7 @@ int main(int argc, char **argv)
 	}
 	opt_list_release(&opt.kernels);
 	opt_list_release(&opt.buffers);
-	opt_list_release(&opt.load);
+	run_how_release(&opt.how);
 	operands_release(&in);
 	recorded_release(&again);
 	return status;

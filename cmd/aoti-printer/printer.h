@@ -16,9 +16,10 @@ enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
 struct printer_options {
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
-	int repeat, timeout, error_exitcode, last;
-	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *weights, *torch, *calls, *runs, *graph, *step, *log;
-	struct opt_list kernels, buffers, load;
+	int error_exitcode, last;
+	const char *output, *diff, *html, *record, *ima, *chrome_trace, *calls, *runs, *graph, *step, *log;
+	struct run_how how;
+	struct opt_list kernels, buffers;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;
 	bool overwrite, profile, memory, json, full, inputs, constants, all, quiet, no_exec;

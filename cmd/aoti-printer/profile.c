@@ -27,6 +27,8 @@ struct profile_row {
 	uint32_t model_id, line, call; /* its first call in a run */
 	char *name, *nodes, *text;     /* text: the file of the line; NULL: wrapper.cpp */
 	struct times first, later;     /* the first run of a model is warm-up: it only counts if there is no other */
+	struct times gpu_first, gpu_later;
+	uint64_t waited; /* of the GPU's times: it was idle before, and waited for the launch */
 	bool use_later;
 };
 
@@ -34,7 +36,7 @@ struct profile {
 	struct session s;
 	struct profile_row *row;
 	size_t n, cap;
-	bool first_counts;
+	bool first_counts, gpu;
 	struct output *trace;
 	struct buf out; /* of the trace */
 	bool any;
@@ -42,11 +44,14 @@ struct profile {
 	struct err err;
 };
 
+/* All of a graph are one row. */
+static bool is_replay(const struct watch_call *c) { return c->replay || !strncmp(c->name, "cuda_graph[", 11); }
+
 static struct profile_row *profile_row_of(struct profile *p, const struct watch_call *c)
 {
 	uint32_t line = c->contract ? c->contract->line : 0, model = c->begin.model;
 	for (size_t i = 0; i < p->n; i++)
-		if (p->row[i].model_id == model && p->row[i].line == line && (line || c->replay || p->row[i].call == c->begin.call) &&
+		if (p->row[i].model_id == model && p->row[i].line == line && (line || is_replay(c) || p->row[i].call == c->begin.call) &&
 		    !strcmp(p->row[i].name, c->name))
 			return &p->row[i];
 	struct profile_row *r = &PUSH_TO(p->row, p->n, p->cap);
@@ -127,26 +132,47 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 	trace_flush(p, 1u << 16);
 }
 
+/* With --runs, every requested run counts. */
+static bool is_first(const struct session *s, const struct watch_call *c) { return c->begin.run == 0 && !s->o->runs && !s->o->step; }
+
+static void take_gpu_time(struct profile *p, const struct watch_call *c)
+{
+	struct profile_row *r = profile_row_of(p, c);
+	const bool first = is_first(&p->s, c);
+	add_time(first ? &r->gpu_first : &r->gpu_later, c->begin.took & ~CALLS_TIMED_WAITED);
+	r->waited += !first && c->begin.took & CALLS_TIMED_WAITED;
+	p->gpu = true;
+}
+
 static void profile_call(struct session *s, const struct watch_call *c)
 {
 	struct profile *p = s->user;
 	if (c->begin.what == CALL_RUN_BEGIN || c->end.what == CALL_NONE)
 		return;
+	if (c->begin.result == CALLS_TIMED) {
+		take_gpu_time(p, c);
+		return;
+	}
 	if (p->trace)
 		trace_call(p, c);
 	struct profile_row *r = profile_row_of(p, c);
-	/* With --runs, every requested run counts. */
-	add_time(c->begin.run == 0 && !s->o->runs && !s->o->step ? &r->first : &r->later, c->end.took);
+	add_time(is_first(s, c) ? &r->first : &r->later, c->end.took);
 }
 
 /* ---- the table ---- */
 
 static struct times *times_of(struct profile_row *r) { return r->use_later ? &r->later : &r->first; }
 
+static struct times *gpu_times_of(struct profile_row *r) { return r->use_later ? &r->gpu_later : &r->gpu_first; }
+
+/* Where the time goes: on the GPU, if the call has a time there. */
+static uint64_t typical_of(struct profile_row *r) { return gpu_times_of(r)->calls ? gpu_times_of(r)->typical : times_of(r)->typical; }
+
 static int by_time(const void *a, const void *b)
 {
-	const struct profile_row *x = a, *y = b;
-	uint64_t a_took = (x->use_later ? &x->later : &x->first)->typical, b_took = (y->use_later ? &y->later : &y->first)->typical;
+	struct profile_row x_ = *(const struct profile_row *)a, y_ = *(const struct profile_row *)b;
+	const struct profile_row *x = &x_, *y = &y_;
+	uint64_t a_took = typical_of(&x_), b_took = typical_of(&y_);
 	return a_took != b_took ? (a_took < b_took ? 1 : -1) : x->call < y->call ? -1 : x->call > y->call;
 }
 
@@ -212,16 +238,81 @@ static void show_table(struct profile *p, uint64_t all)
 	buf_release(&b);
 }
 
+static void show_waits(struct profile *p)
+{
+	struct buf *b = &p->s.screen.b;
+	uint64_t calls = 0, waited = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		calls += p->row[i].gpu_later.calls;
+		waited += p->row[i].waited;
+	}
+	buf_adds(b,
+		 "\nGPU us to total us: the GPU's time, between CUDA events before and after each call on its stream; launch us: the CPU's "
+		 "time.\nCalls with - have no time of their own there: they run on the CPU or are captured into a CUDA graph, whose "
+		 "replays have.\n");
+	if (waited)
+		buf_addf(b,
+			 "Before %.0f%% of these calls the GPU was idle: it waited for the CPU to launch them, and their times include "
+			 "that wait.\n",
+			 100.0 * (double)waited / (double)calls);
+}
+
+/* Of a GPU: its clock. */
+static void show_gpu_table(struct profile *p, uint64_t all)
+{
+	struct buf b = {0};
+	buf_adds(&b, "share\tcalls\tGPU us\tmin us\tmax us\ttotal us\tlaunch us\tkernel or op\n");
+	for (size_t i = 0; i < p->n; i++) {
+		struct profile_row *r = &p->row[i];
+		struct times *t = times_of(r), *g = gpu_times_of(r);
+		const bool on_gpu = g->calls != 0;
+		const struct times *of = on_gpu ? g : t;
+		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", all ? 100.0 * (double)of->typical / (double)all : 0.0, t->calls);
+		if (on_gpu)
+			add_us(&b, g->median);
+		else
+			buf_adds(&b, "-\t");
+		add_us(&b, of->min);
+		add_us(&b, of->max);
+		add_us(&b, of->total);
+		add_us(&b, t->median);
+		add_call_name(&b, slice_str(r->name), slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
+		buf_addc(&b, '\n');
+	}
+	put_table(&p->s.screen, buf_slice(&b));
+	show_waits(p);
+	if (!p->first_counts)
+		buf_adds(&p->s.screen.b, "\nThe first run is left out as warm-up (--runs 0- includes it).\n");
+	buf_release(&b);
+}
+
+static void out_gpu(struct json_out *o, const struct profile_row *r, const struct times *g)
+{
+	if (!g->calls)
+		return;
+	json_member_u64(o, "gpu_calls", g->calls);
+	json_member_u64(o, "gpu_typical_ns", g->typical);
+	json_member_u64(o, "gpu_total_ns", g->total);
+	json_member_u64(o, "gpu_median_ns", g->median);
+	json_member_u64(o, "gpu_min_ns", g->min);
+	json_member_u64(o, "gpu_max_ns", g->max);
+	json_member_u64(o, "gpu_waited", r->waited);
+}
+
 static void show_json(struct profile *p, uint64_t all)
 {
 	struct json_out o = {.b = &p->s.screen.b};
-	uint64_t total = 0;
-	for (size_t i = 0; i < p->n; i++)
+	uint64_t total = 0, gpu = 0;
+	for (size_t i = 0; i < p->n; i++) {
 		total += times_of(&p->row[i])->total;
+		gpu += gpu_times_of(&p->row[i])->typical;
+	}
 	json_obj(&o);
 	json_member(&o, "schema", SLICE("pt2utils.printer.profile/1"));
 	json_member_u64(&o, "total_ns", total);
 	json_member_u64(&o, "typical_ns", all);
+	if (p->gpu)
+		json_member_u64(&o, "gpu_typical_ns", gpu);
 	json_member_bool(&o, "first_run_left_out", !p->first_counts);
 	json_member_arr(&o, "kernels");
 	for (size_t i = 0; i < p->n; i++) {
@@ -236,6 +327,7 @@ static void show_json(struct profile *p, uint64_t all)
 		json_member_str(&o, "nodes", slice_str(r->nodes));
 		for (size_t k = 0; k < ARRAY_LEN(key); k++)
 			json_member_u64(&o, key[k], number[k]);
+		out_gpu(&o, r, gpu_times_of(r));
 		json_close(&o);
 	}
 	json_close(&o);
@@ -256,17 +348,21 @@ static void count_runs(struct profile *p)
 static void end_profile(struct session *s, struct watch *w)
 {
 	struct profile *p = s->user;
-	uint64_t all = 0;
+	uint64_t all = 0, shared = 0;
 	(void)w;
 	count_runs(p);
 	for (size_t i = 0; i < p->n; i++) {
 		sum_up(times_of(&p->row[i]));
+		sum_up(gpu_times_of(&p->row[i]));
 		all += times_of(&p->row[i])->typical;
+		shared += typical_of(&p->row[i]);
 	}
 	if (p->n)
 		qsort(p->row, p->n, sizeof(*p->row), by_time);
 	if (p->s.o->json)
 		show_json(p, all);
+	else if (p->gpu)
+		show_gpu_table(p, shared);
 	else if (p->n)
 		show_table(p, all);
 	if (!p->trace)
@@ -284,8 +380,8 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	struct printer_options o = *given;
 	struct profile p = {0};
 	struct err err = {0};
-	if (!o.repeat && !in->command)
-		o.repeat = REPEAT;
+	if (!o.how.runs && !in->command)
+		o.how.runs = REPEAT;
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
 	session_begin(&p.s, &o, profile_call, end_profile, &p);
@@ -294,7 +390,7 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 			die_err(&err);
 		buf_adds(&p.out, "{\"traceEvents\": [\n");
 	}
-	int status = session_run(&p.s, in, 0, CALLS_NAMES);
+	int status = session_run(&p.s, in, 0, CALLS_NAMES | CALLS_TIMES);
 	if (p.trace)
 		output_abort(p.trace);
 	for (size_t i = 0; i < p.n; i++) {
@@ -303,6 +399,8 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 		free(p.row[i].nodes);
 		free(p.row[i].first.sample);
 		free(p.row[i].later.sample);
+		free(p.row[i].gpu_first.sample);
+		free(p.row[i].gpu_later.sample);
 	}
 	free(p.row);
 	buf_release(&p.out);

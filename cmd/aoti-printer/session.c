@@ -92,7 +92,7 @@ static void drain_calls(struct session *s, struct watch *w)
 {
 	struct watch_call c;
 	while (watch_next(w, &c)) {
-		bool call = c.begin.what != CALL_RUN_BEGIN;
+		bool call = c.begin.what == CALL_BEGIN && c.begin.result != CALLS_TIMED;
 		s->seen += call;
 		if (!s->err.text[0] && session_passes(s, &c)) {
 			s->shown += call;
@@ -194,18 +194,8 @@ static int end_early(struct session *s, struct watch *w)
 
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
-	struct watch_options wo = {.name = s->o->model,
-				   .torch = s->o->torch,
-				   .load = s->o->load.v,
-				   .n_load = s->o->load.n,
-				   .weights = s->o->weights,
-				   .runs = (unsigned)s->o->repeat,
-				   .timeout_s = (unsigned)s->o->timeout,
-				   .tick = tick,
-				   .user = s,
-				   .quiet = s->o->quiet,
-				   .command = in->command,
-				   .no_exec = s->o->no_exec};
+	struct watch_options wo = {
+	    .how = s->o->how, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {

@@ -40,6 +40,8 @@ static void out_writes(struct json_out *o, const struct trial *t, const struct o
 			if (x->m[i].off <= least)
 				json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + x->m[i].node));
 		json_close(o);
+		if (t->h.observed.call[t->h.observed.write[w].call].compiled && t->h.verify.row[t->h.observed.write[w].call].what != VERIFY_WRONG)
+			json_member_some(o, "verdict", slice_str(words[x->what]));
 		json_close(o);
 	}
 	json_close(o);
@@ -80,6 +82,18 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 		json_member_u64(o, "together_from", t->h.observed.call[r->together].d->call);
 	if (r->why)
 		json_member_some(o, "why", slice_str(r->why));
+	if (r->tf32)
+		json_member_bool(o, "tf32", true);
+}
+
+static void out_suspects(struct json_out *o, const char *key, const struct trial *t, const struct verify_finding *f)
+{
+	if (!f->n_suspects)
+		return;
+	json_member_arr(o, key);
+	for (uint32_t i = 0; i < f->n_suspects; i++)
+		json_out_u64(o, t->h.observed.call[t->h.verify.suspect[f->suspect + i]].d->call);
+	json_close(o);
 }
 
 static void out_finding(struct json_out *o, const struct trial *t, const struct verify_finding *f)
@@ -90,7 +104,10 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 	json_obj(o);
 	json_member_u64(o, "call", t->h.observed.call[f->call].d->call);
 	json_member_some(o, "kernel", t->h.observed.call[f->call].d->name);
-	json_member_some(o, "what", f->given ? SLICE("arguments") : f->subtle ? SLICE("error") : SLICE("value"));
+	json_member_some(o, "what", f->given        ? SLICE("arguments")
+				    : f->less_exact ? SLICE("less_exact")
+				    : f->subtle     ? SLICE("error")
+						    : SLICE("value"));
 	out_node(o, "node", t, f->node);
 	if (f->write != NONE) {
 		json_member_some(o, "buffer", t->h.observed.write[f->write].v->buffer);
@@ -117,7 +134,40 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 	}
 	if (f->others != NONE)
 		json_member_u64(o, "or_from", t->h.observed.call[f->others].d->call);
+	out_suspects(o, "or", t, f);
 	json_close(o);
+	buf_release(&place);
+}
+
+static void out_output(struct json_out *o, const struct trial *t, const struct verify_output *x)
+{
+	static const char *const verdicts[] = {[VERIFY_AGREES] = "agrees", [VERIFY_DIFFERS] = "differs", [VERIFY_UNKNOWN] = "open"};
+	struct buf place = {0};
+	char room[32];
+	json_member_some(o, "name", output_name(t, x, room));
+	json_member_some(o, "kind",
+			 x->input == NONE                                                 ? SLICE("output")
+			 : t->h.ref.program->input[x->input].from == PROGRAM_WEIGHT ? SLICE("buffer")
+											  : SLICE("input"));
+	out_node(o, "node", t, x->node);
+	json_member_some(o, "verdict", slice_str(verdicts[x->what]));
+	if (x->why && x->what == VERIFY_UNKNOWN)
+		json_member_some(o, "why", slice_str(x->why));
+	if (x->what != VERIFY_DIFFERS)
+		return;
+	if (x->at.at >= 0) {
+		json_member_u64(o, "elements", x->at.n);
+		json_member_u64(o, "differ", x->at.wrong);
+		if (output_has_place(t, x)) {
+			held_add_place(&place, &t->h, x->node, x->at.at);
+			json_member_some(o, "worst", buf_slice(&place));
+		}
+		json_member_float(o, "got", x->at.got);
+		json_member_float(o, "want", x->at.want);
+	}
+	json_member_bool(o, "explained", x->explained);
+	if (!x->explained)
+		out_suspects(o, "one_of", t, &x->at);
 	buf_release(&place);
 }
 
@@ -133,6 +183,9 @@ static void out_trial(struct json_out *o, const struct trial *t)
 	json_member_u64(o, "wrong", n.wrong);
 	json_member_u64(o, "open", n.open);
 	json_member_u64(o, "operators", n.operators);
+	json_member_u64(o, "less_exact", n.less_exact);
+	json_rows(o, "outputs", i, t->h.verify.n_outputs)
+		out_output(o, t, &t->h.verify.output[i]);
 	json_member_arr(o, "findings");
 	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
 		out_finding(o, t, &t->h.verify.finding[i]);

@@ -12,19 +12,17 @@ static const struct opt options[] = {
     OPT_HEADING("What to verify"),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.of, "choose the graph of a TORCH_TRACE log: 0/0",
 	       .more = "By its name: 0/0:inductor_post_grad_graph."),
-    OPT_INT('N', "runs", "N", &opt.runs, 1, 1000000, "run the model N times",
-	    .more = "Default: 1; 2 if a call changes the model's buffers."),
+    RUN_OPT_REPEAT('N', "runs", "N", opt.how, "", "Default: 1; 2 if a call changes the model's buffers."),
     OPT_FLAG(0, "no-more", &opt.no_more, "test only the given inputs", .more = "Not with other sizes and values, too."),
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for generated inputs (default: 0)"),
     OPT_FLAG(0, "partial", &opt.partial, "exit 0 even if some kernels could not be verified"),
+    OPT_FLAG(0, "strict", &opt.strict, "exit 1 also if a kernel is less exact than eager"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model of a package, or the graph of a dump"),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights of both from FILE",
-	       .more = ".safetensors, .pt, .npz or an exported .pt2."),
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
-    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
-	     .more = "Requires --torch; may be given again."),
-    RUN_OPT_TIMEOUT(opt.timeout),
+    OPT_STRING('m', "model", "NAME", &opt.how.model, "choose the model of a package, or the graph of a dump"),
+    RUN_OPT_WEIGHTS(opt.how, " of both", false),
+    RUN_OPT_TORCH(opt.how),
+    RUN_OPT_LOAD(opt.how),
+    RUN_OPT_TIMEOUT(opt.how),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
     OPT_HEADING("Output"),
     OPT_FLAG('a', "all", &opt.all, "list all calls in a table"),
@@ -32,7 +30,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "html", "FILE", &opt.html, "write one page: the graph, the kernels, their errors"),
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
-    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if a kernel is wrong"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N if something is wrong"),
     OPT_END,
 };
 
@@ -50,8 +48,7 @@ static const struct opt_spec spec = {
 		{"--all exported.pt2 model.pt2 batch.npy", "list all calls"},
 		{"--graph 0/0 train.log dump", "verify a traced run"}},
     .footer = "GRAPH: an exported .pt2, a TORCH_TRACE log, a minifier launcher or graph.json.\n"
-	      "MODEL: the package compiled from it, or a dump of aoti-printer --inputs -o.\n"
-	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+	      "MODEL: the package compiled from it, or a dump of aoti-printer --inputs -o.\n" RUN_INPUT_TEXT,
     .more = "The graph runs here, operator by operator, without PyTorch; so does the model.",
     .options = options,
     .rules = rules,
@@ -89,7 +86,7 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);
-	run_trust(opt.torch, opt.load.v, opt.load.n);
+	run_trust(&opt.how);
 	broker_seal(0);
 	if (verifier_open(&v, &opt, &in, &err) < 0) {
 		verifier_close(&v);
@@ -111,7 +108,7 @@ int main(int argc, char **argv)
 	if (paged < 0)
 		die_err(&err);
 	screen_end(&s);
-	opt_list_release(&opt.load);
+	run_how_release(&opt.how);
 	operands_release(&in);
 	return status;
 }

@@ -8,18 +8,9 @@
 
 static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
 {
-	const int runs = v->o->runs ? v->o->runs : reference_keeps_state(&v->pair.program) ? 2 : 1;
-	struct watch_options wo = {.model = v->pair.package,
-				   .name = v->o->model,
-				   .operand = operand,
-				   .n_operand = n,
-				   .torch = v->o->torch,
-				   .load = v->o->load.v,
-				   .n_load = v->o->load.n,
-				   .weights = v->o->weights,
-				   .runs = (unsigned)runs,
-				   .timeout_s = (unsigned)v->o->timeout,
-				   .quiet = true};
+	struct watch_options wo = {.model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .quiet = true};
+	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
+		wo.how.runs = 2;
 	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
 		return -1;
 	if (s->ran.failed.text[0])
@@ -72,7 +63,7 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 static bool verifier_found(const struct verifier *v)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
-		if (trial_counts(v->trial[i]) && v->trial[i]->h.verify.n_findings)
+		if (trial_counts(v->trial[i]) && trial_found(v->trial[i]))
 			return true;
 	return false;
 }
@@ -126,7 +117,7 @@ static int try_given(struct verifier *v, const char *const *operand, int n, stru
 static int try_dump(struct verifier *v, struct err *err)
 {
 	struct source *s = add_source(v, INPUTS_GIVEN);
-	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->model, &s->model_id, err) < 0
+	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->how.model, &s->model_id, err) < 0
 		   ? -1
 		   : try_source(v, s, err);
 }
@@ -136,7 +127,7 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 	*v = (struct verifier){.o = o};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
-	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->weights, o->model}, err) < 0)
+	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->how.weights, o->how.model}, err) < 0)
 		return -1;
 	if (v->pair.is_dump)
 		return try_dump(v, err);
@@ -178,18 +169,37 @@ struct tally tally(const struct trial *t)
 		case VERIFY_OPEN: n.open++; break;
 		case VERIFY_OPERATOR: n.operators++; break;
 		}
+		n.tf32 += row->tf32;
 		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
 		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
 	}
+	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
+		*(t->h.verify.finding[i].less_exact ? &n.less_exact : &n.findings) += 1;
+	n.outputs = t->h.verify.n_outputs;
+	n.outputs_differ = t->h.verify.n_differ;
+	n.outputs_open = t->h.verify.n_unknown;
 	return n;
+}
+
+struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32])
+{
+	const struct observed *o = &t->h.observed;
+	if (x->read == NONE)
+		return x->write != NONE && o->write[x->write].v->path.n ? o->write[x->write].v->path
+									: graph_name(t->h.ref.g, t->h.ref.first + x->input);
+	snprintf(room, 32, "out%u", o->read[x->read].v->arg);
+	return slice_str(room);
 }
 
 enum exit_status verifier_status(const struct verifier *v)
 {
-	bool open = false;
-	for (uint32_t i = 0; i < v->n_trials; i++)
-		open |= trial_counts(v->trial[i]) && tally(v->trial[i]).open > 0;
-	if (verifier_found(v) || v->pair.n_differing)
+	bool open = false, less_exact = false;
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct tally n = tally(v->trial[i]);
+		open |= trial_counts(v->trial[i]) && (n.open || n.outputs_open);
+		less_exact |= trial_counts(v->trial[i]) && n.less_exact;
+	}
+	if (verifier_found(v) || v->pair.n_differing || (v->o->strict && less_exact))
 		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
 	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
 }

@@ -32,6 +32,18 @@ static void show_row(struct screen *s, const char *what, struct buf *text)
 
 /* ---- a finding ---- */
 
+enum { MOST_SUSPECTS = 8 };
+
+static void add_suspects(struct buf *b, const struct trial *t, const struct verify_finding *f)
+{
+	for (uint32_t i = 0; i < f->n_suspects && i < MOST_SUSPECTS; i++) {
+		buf_adds(b, !i ? "" : i + 1 == f->n_suspects ? " and " : ", ");
+		add_trial_call(b, t, t->h.verify.suspect[f->suspect + i]);
+	}
+	if (f->n_suspects > MOST_SUSPECTS)
+		buf_addf(b, " and %u more calls", f->n_suspects - MOST_SUSPECTS);
+}
+
 static void read_values(struct screen *s, const struct trial *t, const struct verify_finding *f)
 {
 	const struct observed_call *c = &t->h.observed.call[f->call];
@@ -54,10 +66,10 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 	if (f->given)
 		buf_adds(&b, "wrong arguments: ");
 	add_trial_call(&b, t, f->call);
-	buf_adds(&b, f->given ? " was not given " : " does not compute ");
+	buf_adds(&b, f->given ? " was not given " : f->less_exact ? " is less exact than eager: " : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
-	put_error(s, buf_str(&b));
+	f->less_exact ? put_bold(s, buf_str(&b)) : put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
 	buf_reset(&b);
 	if (line.n) {
@@ -87,6 +99,71 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		add_trial_call(&b, t, f->others);
 		buf_adds(&b, " on: the values between them are not in the graph");
 		show_row(s, "which", &b);
+	}
+	if (f->n_suspects) {
+		buf_adds(&b, "or ");
+		add_suspects(&b, t, f);
+		buf_adds(&b, f->n_suspects == 1 ? ": what it wrote is not in the graph" : ": what they wrote is not in the graph");
+		show_row(s, "which", &b);
+	}
+	buf_release(&b);
+}
+
+/* ---- outputs ---- */
+
+static void output_finding(struct screen *s, const struct trial *t, const struct verify_output *x)
+{
+	const struct slice line = held_line(&t->h, x->node);
+	struct buf b = {0};
+	char room[32];
+	buf_addf(&b, "%.*s differs from the graph: ", SLN(output_name(t, x, room), 200));
+	add_node(&b, t, x->node);
+	clean_lines(b.p, b.len);
+	put_error(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_reset(&b);
+	if (line.n) {
+		buf_add_slice(&b, line);
+		show_row(s, "line", &b);
+	}
+	if (x->at.at >= 0) {
+		buf_addf(&b, "%llu of %llu elements differ", (unsigned long long)x->at.wrong, (unsigned long long)x->at.n);
+		if (output_has_place(t, x)) {
+			buf_adds(&b, "; at ");
+			held_add_place(&b, &t->h, x->node, x->at.at);
+		}
+		show_exact(&b, " got ", x->at.got);
+		show_exact(&b, ", expected ", x->at.want);
+	} else {
+		buf_adds(&b, "another size or type than in the graph");
+	}
+	show_row(s, "values", &b);
+	if (x->at.n_suspects) {
+		buf_adds(&b, x->at.n_suspects == 1 ? "" : "one of ");
+		add_suspects(&b, t, &x->at);
+	} else {
+		buf_adds(&b, "not known which kernel");
+	}
+	show_row(s, "which", &b);
+	buf_release(&b);
+}
+
+/* Those that differ because of the kernels above: their names. */
+static void explained_outputs(struct screen *s, const struct trial *t)
+{
+	struct buf b = {0};
+	char room[32];
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < t->h.verify.n_outputs; i++) {
+		const struct verify_output *x = &t->h.verify.output[i];
+		if (x->what == VERIFY_DIFFERS && x->explained && n++ < 10)
+			buf_addf(&b, "%s%.*s", n > 1 ? ", " : "", SLN(output_name(t, x, room), 100));
+	}
+	if (n > 10)
+		buf_addf(&b, " and %u more", n - 10);
+	if (n) {
+		buf_adds(&b, n == 1 ? " differs because of that" : " differ because of that");
+		show_row(s, "outputs", &b);
 	}
 	buf_release(&b);
 }
@@ -126,6 +203,15 @@ static void open_calls(struct screen *s, const struct trial *t)
 		buf_addf(&b, ": %s", t->h.verify.row[c].why ? t->h.verify.row[c].why : "");
 		show_row(s, "open", &b);
 	}
+	for (uint32_t i = 0, n = 0; i < t->h.verify.n_outputs && n < 5; i++) {
+		const struct verify_output *x = &t->h.verify.output[i];
+		char room[32];
+		if (x->what != VERIFY_UNKNOWN)
+			continue;
+		n++;
+		buf_addf(&b, "%.*s: %s", SLN(output_name(t, x, room), 200), x->why);
+		show_row(s, "open", &b);
+	}
 	struct slice rest = buf_slice(&t->h.ref.unknown), line;
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
@@ -134,24 +220,90 @@ static void open_calls(struct screen *s, const struct trial *t)
 	buf_release(&b);
 }
 
-static void headline(struct screen *s, const struct verifier *v)
+/* ---- kernels, over all calls that count ---- */
+
+struct kernel {
+	struct slice name;
+	bool wrong, open;
+};
+struct kernels {
+	uint32_t n, wrong, open;
+};
+
+static int by_name(const void *a, const void *b)
 {
-	struct tally worst = {0};
-	struct buf b = {0};
+	const struct kernel *x = a, *y = b;
+	const int d = memcmp(x->name.p, y->name.p, x->name.n < y->name.n ? x->name.n : y->name.n);
+	return d ? d : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+static struct kernels count_kernels(const struct verifier *v)
+{
+	struct kernels n = {0};
+	struct kernel *k = NULL;
+	size_t n_k = 0, cap = 0;
+	for (uint32_t i = 0; i < v->n_trials; i++)
+		for (uint32_t c = 0; trial_counts(v->trial[i]) && c < v->trial[i]->h.observed.n_calls; c++) {
+			const enum verify_what what = v->trial[i]->h.verify.row[c].what;
+			if (what != VERIFY_OPERATOR)
+				PUSH_TO(k, n_k, cap) = (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG,
+								       what == VERIFY_OPEN};
+		}
+	if (n_k)
+		qsort(k, n_k, sizeof(*k), by_name);
+	for (size_t i = 0; i < n_k;) {
+		bool wrong = false, open = false;
+		for (const size_t first = i; i < n_k && slice_eq(k[i].name, k[first].name); i++)
+			wrong |= k[i].wrong, open |= k[i].open;
+		n.n++;
+		n.wrong += wrong;
+		n.open += open && !wrong;
+	}
+	free(k);
+	return n;
+}
+
+/* The most of one trial; explained ones are counted with their kernels. */
+struct most {
+	uint32_t differ, open, less_exact;
+};
+
+static struct most most_outputs(const struct verifier *v)
+{
+	struct most m = {0};
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct tally n = tally(v->trial[i]);
-		const bool is_worse = n.wrong ? n.wrong > worst.wrong : !worst.wrong && n.open >= worst.open;
-		if (trial_counts(v->trial[i]) && (!i || is_worse))
-			worst = n;
+		if (!trial_counts(v->trial[i]))
+			continue;
+		m.differ = n.outputs_differ > m.differ ? n.outputs_differ : m.differ;
+		m.open = n.outputs_open > m.open ? n.outputs_open : m.open;
+		m.less_exact = n.less_exact > m.less_exact ? n.less_exact : m.less_exact;
 	}
-	const uint32_t kernels = worst.equal + worst.rounding + worst.effect + worst.wrong + worst.open;
+	return m;
+}
+
+static void headline(struct screen *s, const struct verifier *v)
+{
+	const struct kernels n = count_kernels(v);
+	const struct most m = most_outputs(v);
+	struct buf b = {0};
 	buf_addf(&b, "%s: ", v->pair.package);
-	if (worst.wrong)
-		buf_addf(&b, "%u of %u kernels wrong", worst.wrong, kernels);
-	else if (worst.open)
-		buf_addf(&b, "nothing wrong, but %u of %u kernels could not be verified", worst.open, kernels);
-	else
-		buf_addf(&b, "%u kernel%s verified, nothing wrong", kernels, kernels == 1 ? "" : "s");
+	if (n.wrong) {
+		buf_addf(&b, "%u of %u kernels wrong", n.wrong, n.n);
+	} else if (m.differ) {
+		buf_addf(&b, "%u output%s differ%s from the graph", m.differ, m.differ == 1 ? "" : "s", m.differ == 1 ? "s" : "");
+	} else if (n.open || m.open) {
+		buf_adds(&b, "nothing wrong, but ");
+		if (n.open)
+			buf_addf(&b, "%u of %u kernels", n.open, n.n);
+		if (m.open)
+			buf_addf(&b, "%s%u output%s", n.open ? " and " : "", m.open, m.open == 1 ? "" : "s");
+		buf_adds(&b, " could not be verified");
+	} else {
+		buf_addf(&b, "%u kernel%s verified, nothing wrong", n.n, n.n == 1 ? "" : "s");
+	}
+	if (m.less_exact)
+		buf_addf(&b, "; %u result%s less exact than eager", m.less_exact, m.less_exact == 1 ? "" : "s");
 	clean_lines(b.p, b.len);
 	put_bold(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
@@ -162,7 +314,7 @@ static void headline(struct screen *s, const struct verifier *v)
 static void trials(struct screen *s, const struct verifier *v)
 {
 	struct buf b = {0};
-	buf_adds(&b, "inputs\tequal\trounding\tindirect\twrong\topen\tworst\teager\toperators\n");
+	buf_adds(&b, "calls with\tequal\trounding\tindirect\twrong\topen\tworst\teager\toperators\n");
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct trial *t = v->trial[i];
 		const struct tally n = tally(t);
@@ -175,6 +327,23 @@ static void trials(struct screen *s, const struct verifier *v)
 		buf_addf(&b, "\t%u\n", n.operators);
 	}
 	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+/* A row if there are products in TF32: of the trial with the most. */
+static void tf32(struct screen *s, const struct verifier *v)
+{
+	struct buf b = {0};
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const struct tally n = tally(v->trial[i]);
+		most = n.tf32 > most ? n.tf32 : most;
+	}
+	if (most) {
+		buf_addf(&b, "%u matrix product%s (or convolution%s) in TF32: right to 10 bits, which is all that TF32 keeps", most,
+			 most == 1 ? "" : "s", most == 1 ? "" : "s");
+		show_row(s, "precision", &b);
+	}
 	buf_release(&b);
 }
 
@@ -201,6 +370,9 @@ static void weights(struct screen *s, const struct verifier *v)
 static const struct trial *first_found(const struct verifier *v, bool counts)
 {
 	for (uint32_t i = 0; i < v->n_trials; i++)
+		if (trial_counts(v->trial[i]) == counts && trial_found(v->trial[i]))
+			return v->trial[i];
+	for (uint32_t i = 0; i < v->n_trials; i++) /* less exact */
 		if (trial_counts(v->trial[i]) == counts && v->trial[i]->h.verify.n_findings)
 			return v->trial[i];
 	return NULL;
@@ -210,7 +382,7 @@ static const struct trial *first_found(const struct verifier *v, bool counts)
 static bool same_finding(const struct trial *t, uint32_t f, uint32_t g)
 {
 	const struct verify_finding *x = &t->h.verify.finding[f], *y = &t->h.verify.finding[g];
-	return x->call != y->call && slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
+	return x->call != y->call && x->less_exact == y->less_exact && slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
 	       slice_eq(held_line(&t->h, x->node), held_line(&t->h, y->node)) &&
 	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + x->node), '.') &&
 	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + y->node), '.');
@@ -246,11 +418,19 @@ static void findings(struct screen *s, const struct trial *t)
 		buf_addf(&s->b, "with generated inputs (%s%s):\n", input_text[t->kind], t->run ? ", called again" : "");
 	else if (t->run)
 		buf_adds(&s->b, "when called again:\n");
-	for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
-		if (!is_again(t, f)) {
-			finding(s, t, &t->h.verify.finding[f]);
-			again(s, t, f);
-		}
+	for (int less_exact = 0; less_exact < 2; less_exact++) {
+		for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
+			if (t->h.verify.finding[f].less_exact == less_exact && !is_again(t, f)) {
+				finding(s, t, &t->h.verify.finding[f]);
+				again(s, t, f);
+			}
+		if (less_exact)
+			break;
+		explained_outputs(s, t);
+		for (uint32_t i = 0; i < t->h.verify.n_outputs; i++)
+			if (t->h.verify.output[i].what == VERIFY_DIFFERS && !t->h.verify.output[i].explained)
+				output_finding(s, t, &t->h.verify.output[i]);
+	}
 }
 
 void verifier_show(struct screen *s, const struct verifier *v)
@@ -258,6 +438,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	const struct trial *t = first_found(v, true);
 	headline(s, v);
 	trials(s, v);
+	tf32(s, v);
 	weights(s, v);
 	findings(s, t);
 	findings(s, first_found(v, false));

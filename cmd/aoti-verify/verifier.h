@@ -9,11 +9,11 @@
 #include "watch/watch.h"
 
 struct verifier_options {
-	const char *of, *model, *torch, *weights, *html; /* of: which graph in a trace */
-	struct opt_list load;
-	int runs, timeout, error_exitcode;
+	struct run_how how;
+	const char *of, *html; /* of: which graph in a trace */
+	int error_exitcode;
 	uint64_t seed, max_bytes;
-	bool json, quiet, all, partial, no_more;
+	bool json, quiet, all, partial, strict, no_more;
 };
 
 /* The kinds of inputs that a model is called with. */
@@ -67,12 +67,21 @@ static inline bool trial_counts(const struct trial *t) { return t->kind != INPUT
  * 0: there are no others of that kind. EXIT_USAGE: cannot tell which values an input may hold. */
 int inputs_make(const struct program *p, const struct trial *first, enum input_kind kind, uint64_t seed, const char *path, struct err *err);
 
-/* Counts the calls of one trial by verdict. */
+/* Counts the calls of one trial by verdict; findings that are wrong and those that are only less exact; outputs. */
 struct tally {
 	uint32_t equal, rounding, effect, wrong, open, operators;
+	uint32_t findings, less_exact, outputs, outputs_differ, outputs_open;
+	uint32_t tf32; /* products and convolutions */
 	double compiled_ulp, eager_ulp;
 };
 struct tally tally(const struct trial *t);
+static inline bool trial_found(const struct trial *t) { return tally(t).findings || tally(t).outputs_differ; }
+/* "out3"; the path of a buffer, the name of an input. */
+struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32]);
+static inline bool output_has_place(const struct trial *t, const struct verify_output *x)
+{
+	return x->at.at >= 0 && t->h.ref.v[x->node].kind == ATEN_TENSOR;
+}
 /* The value that the finding's call read at the position of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 

@@ -24,12 +24,12 @@ bool is_exported(const char *path)
 /* Options that apply to compiled code. */
 static int refuse_options(const struct ptrun_options *o, const char *path, struct err *err)
 {
-	const char *name = o->torch        ? "torch"
-			   : o->model      ? "model"
-			   : o->unconfined ? "unconfined"
-			   : o->threads    ? "threads"
-			   : o->timeout    ? "timeout"
-					   : NULL;
+	const char *name = o->how.torch       ? "torch"
+			   : o->how.model     ? "model"
+			   : o->unconfined    ? "unconfined"
+			   : o->threads       ? "threads"
+			   : o->how.timeout_s ? "timeout"
+					      : NULL;
 	return name ? err_set(err, EXIT_USAGE, "--%s applies to compiled code: '%s' is a graph, which is run operator by operator", name,
 			      path)
 		    : 0;
@@ -76,7 +76,7 @@ static int by_size(const void *a, const void *b)
 
 static int run_often(const struct ptrun_options *o, const struct program *p, const struct inputs *in, struct run_result *r, struct err *err)
 {
-	const uint64_t runs = o->repeat ? (uint64_t)o->repeat : o->profile ? REPEAT : 1;
+	const uint64_t runs = o->how.runs ? (uint64_t)o->how.runs : o->profile ? REPEAT : 1;
 	const struct interp_options how = {.as_double = o->as_double, .max_bytes = o->max_bytes};
 	struct program_result result;
 	struct run_times *t = &r->out.times;
@@ -115,15 +115,15 @@ static int open_graph(struct opened *g, const struct ptrun_options *o, const cha
 {
 	*g = (struct opened){.alone = o->graph || graph_file_is(path)};
 	if (!g->alone)
-		return program_open(&g->p, path, o->weights, err);
+		return program_open(&g->p, path, o->how.weights, err);
 	if (graph_file_open(&g->file, &g->p, path, o->graph, err) < 0)
 		return -1;
-	if (!o->weights == !program_lacks_weights(&g->p))
-		return o->weights ? program_weights(&g->p, o->weights, err) : 0;
+	if (!o->how.weights == !program_lacks_weights(&g->p))
+		return o->how.weights ? program_weights(&g->p, o->how.weights, err) : 0;
 	err_set(err, EXIT_USAGE,
-		o->weights ? "--weights is for a model: the parameters of this graph are its inputs"
-			   : "'%s' does not contain its parameters' values: pass --weights=FILE, or choose a graph that takes "
-			     "them as inputs (--graph)",
+		o->how.weights ? "--weights is for a model: the parameters of this graph are its inputs"
+			       : "'%s' does not contain its parameters' values: pass --weights=FILE, or choose a graph that takes "
+				 "them as inputs (--graph)",
 		path);
 	program_close(&g->p);
 	graph_file_close(&g->file);

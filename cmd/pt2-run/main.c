@@ -27,18 +27,17 @@ static const struct opt options[] = {
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_HEADING("How to run"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
-    OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model RUNS times", .more = "Default: 1; with --profile: 20."),
-    OPT_STRING(0, "weights", "FILE", &opt.weights, "load the weights from FILE", .more = ".safetensors, .pt, .npz or an exported .pt2."),
-    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "run with an installed libtorch"),
-    OPT_LIST(0, "load", "LIB", &opt.load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true,
-	     .more = "Requires --torch; may be given again."),
+    RUN_OPT_MODEL(opt.how),
+    RUN_OPT_REPEAT('n', "repeat", "RUNS", opt.how, "", "Default: 1; with --profile: 20."),
+    RUN_OPT_WEIGHTS(opt.how, "", false),
+    RUN_OPT_TORCH(opt.how),
+    RUN_OPT_LOAD(opt.how),
     OPT_FLAG(0, "double", &opt.as_double, "compute a graph in double precision", .more = "Every float and complex number of it."),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
 	       .more = "By its name: 0/0:aot_forward_graph."),
     OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "use N OpenMP threads",
 	    .more = "Default: OMP_NUM_THREADS, or one for each processor."),
-    RUN_OPT_TIMEOUT(opt.timeout),
+    RUN_OPT_TIMEOUT(opt.how),
     OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "limit the model's address space",
 	     .more = "Default: 16G and four times the model."),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the values of a graph held at one time",
@@ -62,8 +61,7 @@ static const struct opt_spec spec = {
     .example = {{"model.pt2 batch.npy", "run it and print the outputs"},
 		{"model.pt2 batch.npy -o out.npz", "save the outputs"},
 		{"--profile model.pt2 'f32[5,8]'", "time it on generated inputs"}},
-    .footer = "MODEL: a .pt2 (compiled or exported), a model.so, a directory, or a graph.\n"
-	      "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10].",
+    .footer = "MODEL: a .pt2 (compiled or exported), a model.so, a directory, or a graph.\n" RUN_INPUT_TEXT,
     .more = "No PyTorch is needed. The graph of an exported program runs operator by operator, as in eager. A graph alone is a trace log "
 	    "(--graph), a minifier launcher or repro, or graph.json; a bundle that aoti-printer --record kept is a MODEL, too. "
 	    "Outputs are out0, out1, ... in flattened order; an output that is None leaves its number out.",
@@ -102,24 +100,18 @@ static int run_operand(const struct operands *in, struct run_result *r, struct e
 	if (opt.as_double)
 		return err_set(err, EXIT_USAGE, "--double applies to a graph or exported program: '%s' is compiled code with fixed types",
 			       in->v[0]);
-	if (inputs_load(&l, &given, in->v[0], opt.model, in->v + 1, in->n - 1, err) < 0)
+	if (inputs_load(&l, &given, in->v[0], opt.how.model, in->v + 1, in->n - 1, err) < 0)
 		return -1;
-	const struct run_options o = {
-	    .model = opt.model,
-	    .torch = opt.torch,
-	    .load = opt.load.v,
-	    .n_load = opt.load.n,
-	    .weights = opt.weights,
+	struct run_options o = {
+	    .how = opt.how,
 	    .contract = &l.contract,
-	    .runs = opt.repeat    ? (unsigned)opt.repeat
-		    : opt.profile ? REPEAT
-				  : 1,
 	    .threads = (unsigned)opt.threads,
-	    .timeout_s = (unsigned)opt.timeout,
 	    .max_memory = opt.max_memory,
 	    .unconfined = opt.unconfined,
 	    .printed = opt.verbose ? show_printed : NULL,
 	};
+	if (!o.how.runs && opt.profile)
+		o.how.runs = REPEAT;
 	int rc = run_model(&l.pkg, given.v, given.n, &o, r, err);
 	inputs_release(&given);
 	loaded_release(&l);
@@ -168,10 +160,10 @@ int main(int argc, char **argv)
 	broker_start();
 	if (opt.unconfined)
 		broker_trust(BROKER_UNCONFINED, NULL);
-	run_trust(opt.torch, opt.load.v, opt.load.n);
+	run_trust(&opt.how);
 	child_signals(CHILD_SIGNALS_FORWARD); /* files are then removed, as after any other failure */
 	int rc = run_and_write(&in, &err);
-	opt_list_release(&opt.load);
+	run_how_release(&opt.how);
 	operands_release(&in);
 	if (child_signalled())
 		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});

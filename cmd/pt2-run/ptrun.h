@@ -6,10 +6,10 @@
 #include "watch/run.h"
 
 struct ptrun_options {
-	const char *output, *model, *weights, *torch, *graph;
-	struct opt_list load;
+	struct run_how how;
+	const char *output, *graph;
 	int format; /* index into main.c's list, in the order of enum tensor_format; -1: by the name of .output */
-	int repeat, threads, timeout;
+	int threads;
 	uint64_t max_memory, max_bytes;
 	bool profile, json, full, quiet, unconfined, verbose, as_double;
 };

@@ -35,7 +35,7 @@ static size_t time_rows(const struct ptrun_options *o, const struct run_times *t
 {
 	const uint64_t later = t->runs > 1 ? t->runs - 1 : 0;
 	const struct time_row all[] = {
-	    {o->torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
+	    {o->how.torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
 	    {"load the model", "load_model_ns", t->load},
 	    {"create it and its weights", "create_ns", t->create},
 	    {"first call", "first_call_ns", t->first},

@@ -514,14 +514,40 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	return 0;
 }
 
+/* Which entry has the same handle? A value that is returned more than once is one handle in several entries ("output_handles[1] =
+ * output_handles[0]", torch/_inductor/codegen/cpp_wrapper_cpu.py, generate_return), and the caller owns it once
+ * (torch/csrc/inductor/aoti_torch/tensor_converter.cpp, alloc_tensors_by_stealing_from_handles, which looks for equal handles, too). The
+ * entry itself: no earlier one. */
+static size_t first_entry(const tensor *out, size_t i)
+{
+	size_t k = 0;
+	while (out[k] != out[i])
+		k++;
+	return k;
+}
+
+static int settle_outputs(const struct torch *t, tensor *out, size_t n, struct err *err)
+{
+	tensor *was = xcalloc(n + 1, sizeof(*was));
+	int r = 0;
+	memcpy(was, out, n * sizeof(*was));
+	for (size_t i = 0; i < n && !r; i++) {
+		const size_t first = first_entry(was, i);
+		if (first == i)
+			r = settle_output(t, &out[i], i, err);
+		else
+			out[i] = out[first];
+	}
+	free(was);
+	return r;
+}
+
 static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n, const struct run_times *times, struct err *err)
 {
 	struct arena a = {0};
 	struct tensor_view *v = arena_alloc(&a, (n + 1) * sizeof(*v));
 	memset(v, 0, (n + 1) * sizeof(*v));
-	int r = 0;
-	for (size_t i = 0; i < n && !r; i++)
-		r = settle_output(t, &out[i], i, err);
+	int r = settle_outputs(t, out, n, err);
 	for (size_t i = 0; i < n && !r; i++)
 		r = view_output(t, out[i], i, &v[i], &a, err);
 	if (!r)
@@ -556,8 +582,8 @@ static unsigned calls_ahead(const struct calls *c)
 
 static void drop_outputs(const struct calls *c)
 {
-	for (size_t i = 0; i < c->n_out; i++)
-		if (c->out[i])
+	for (size_t i = c->n_out; i-- > 0;) /* from the end: the earlier entries are still there to compare with */
+		if (c->out[i] && first_entry(c->out, i) == i)
 			c->t->drop(c->out[i]);
 	memset(c->out, 0, c->n_out * sizeof(*c->out));
 }

@@ -216,12 +216,14 @@ def original_inputs(setup):
         def __init__(self):
             super().__init__(None)
         def storage(self, s, nbytes, **kw):
+            device = kw.get("device") or "cpu"  # the one that the program names: torch itself takes what the file was saved from
             if s.get("data") is not None:
                 raw = base64.b64decode(s["data"])
-                return torch.frombuffer(bytearray(raw), dtype=torch.uint8).untyped_storage() if raw else torch.UntypedStorage(0)
+                on_host = torch.frombuffer(bytearray(raw), dtype=torch.uint8).untyped_storage() if raw else torch.UntypedStorage(0)
+                return on_host if device == "cpu" else on_host.to(device=device)
             with contextlib.suppress(FileNotFoundError):
                 if s.get("path"):
-                    return torch.load(s["path"], weights_only=True)._untyped_storage
+                    return torch.load(s["path"], weights_only=True, map_location=device)._untyped_storage
             setup.setdefault("random", []).append(s.get("hash") or "")
             return super().storage(None, nbytes, **kw)
     if setup.get("exported") and not setup["inputs"]:

@@ -204,17 +204,17 @@ def gpus_in_children_only():
     """A forked child cannot use CUDA that its parent initialised, and after a kernel's error every call of its process fails. So this
     process never initialises it, whatever is imported; each test does, and its errors end with it."""
     import torch
-    here = os.getpid()
+    here, refused = os.getpid(), object()
     def guarded(name, real, answer):
         def call(*args):
             if os.getpid() != here:
                 return real(*args)
-            if answer is None:
+            if answer is refused:
                 raise RuntimeError(f"GPUs are used in tests only, not before (torch._C.{name})")
             return answer
         return call
-    for name, answer in (("_cuda_init", None), ("_xpu_init", None), ("_mtia_init", None), ("_cuda_getDeviceCount", 0),
-                         ("_xpu_getDeviceCount", 0)):
+    for name, answer in (("_cuda_init", refused), ("_xpu_init", refused), ("_mtia_init", refused), ("_cuda_getDeviceCount", 0),
+                         ("_xpu_getDeviceCount", 0), ("_ensureCUDADeviceGuardSet", None)):  # the last by each FakeTensorMode since torch 2.8
         if hasattr(torch._C, name):
             setattr(torch._C, name, guarded(name, getattr(torch._C, name), answer))
 

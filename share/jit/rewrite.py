@@ -4,7 +4,7 @@ _pt2_call (libprobe/jit.h).
     table = Table(text, path)                 # reads it: table.sites, table.contract(), table.kernels()
     code = table.compile(first)               # the module, its calls numbered from `first` on
 
-It reads what torch/_inductor/codegen/wrapper.py of torch 2.13 and 2.15 writes; have such a file open when you read this. Only known
+It reads what torch/_inductor/codegen/wrapper.py of torch 2.11 to 2.15 writes; have such a file open when you read this. Only known
 calls are rewritten, inside the functions that run; line numbers do not change. What is not understood stays unchanged: a note in the
 contract says so. Used by sitecustomize.py in the program's process, and on its own, without torch:
 
@@ -17,6 +17,10 @@ import re
 UNLOOKED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_alloc_from_pool", "empty_permuted", "resize_"}
 NOT_RUN = ("benchmark", "get_args", "__init__", "recursively_apply_fns")
 MAKERS = ("empty_strided",)
+NUMBERS = ("item", "size", "stride", "numel", "int", "float", "bool")  # their results are not tensors
+VIEWS = ("view", "reshape", "unsqueeze", "squeeze", "permute", "t", "detach")
+SEEN_AS = ("reinterpret_tensor", "as_strided", "copy_if_misaligned", "aten.view.dtype", "TensorDescriptor.from_tensor")
+METHODS = ("copy_", "fill_", "zero_", "set_", "sum", "clone")
 # Names of the generated text for a part of torch.ops.
 ROOTS = {"aten": "aten", "inductor_ops": "inductor", "_quantized": "_quantized"}
 
@@ -57,28 +61,163 @@ def roles_of_cpp(source):
     return roles
 
 
+class Pointers:
+    """Which pointer parameters of a Triton function it reads through, and which it writes through: by following them from the parameters,
+    through arithmetic, block pointers and descriptors, to loads and stores, in functions of the same source, too."""
+
+    # tl.load(p), desc.load(...), tl.store_tensor_descriptor(desc, ...); all else in these modules touches no memory.
+    READS = re.compile(r"(\w+_)?(load|gather)(_\w+)?$")
+    WRITES = re.compile(r"(\w+_)?(store|scatter)(_\w+)?$")
+    HARMLESS = ("range", "tl.", "triton.language.", "tl_math.", "libdevice.", "math.")
+
+    def __init__(self, functions):
+        self.functions, self.known = functions, {}
+
+    def of(self, name):
+        """(read, written) of a function's parameters."""
+        if name not in self.known:
+            self.known[name] = (set(), set())  # of a function that calls itself
+            fn = self.functions[name]
+            read, written = set(), set()
+            to = {p: {p} for p in parameters(fn)}
+            nodes, known = list(ast.walk(fn)), None
+            assigned = [n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and n.value is not None]
+            while known != to:  # a pointer may be stepped in a loop
+                known = dict(to)
+                for node in assigned:
+                    self._bind(node, to)
+            for node in nodes:
+                if isinstance(node, ast.Call):
+                    self._call(node, to, read, written)
+            self.known[name] = (read, written)
+        return self.known[name]
+
+    def _bind(self, node, to):
+        value = node.value
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                pairs = zip(target.elts, value.elts)
+            for t, v in pairs:
+                found = self._to(v, to)
+                for n in ast.walk(t) if found else ():
+                    if isinstance(n, ast.Name):
+                        to[n.id] = to.get(n.id, set()) | found
+
+    def _to(self, node, to):
+        """The parameters that an expression may point into: what was loaded points nowhere."""
+        if isinstance(node, ast.Name):
+            return to.get(node.id, set())
+        if isinstance(node, ast.Call):
+            last = (dotted(node.func) or getattr(node.func, "attr", "")).rsplit(".", 1)[-1]
+            if self.READS.match(last) or last.startswith("atomic_"):
+                return set()
+        if isinstance(node, ast.Attribute) and node.attr in ("dtype", "type", "shape"):
+            return set()
+        return set().union(*(self._to(n, to) for n in ast.iter_child_nodes(node)))
+
+    def _call(self, node, to, read, written):
+        callee = dotted(node.func) or ""
+        last = callee.rsplit(".", 1)[-1] or getattr(node.func, "attr", "")
+        reads, writes = (bool(m.match(last)) or last.startswith("atomic_") for m in (self.READS, self.WRITES))
+        harmless = callee.startswith(self.HARMLESS) and not last.startswith("inline_asm")
+        if harmless and not (reads or writes or callee in self.functions):
+            return
+        keywords = {k.arg: self._to(k.value, to) for k in node.keywords}
+        args = [self._to(a, to) for a in node.args]
+        base = self._to(node.func.value, to) if isinstance(node.func, ast.Attribute) else set()
+        first = base or (args[0] if args else set().union(*(keywords.get(k) or set() for k in ("pointer", "desc"))))
+        if callee in self.functions:
+            inner_read, inner_written = self.of(callee)
+            names = parameters(self.functions[callee])
+            for name, found in list(zip(names, args)) + list(keywords.items()):
+                read |= found if name in inner_read else set()
+                written |= found if name in inner_written else set()
+        elif reads or writes:
+            read |= first if reads else set()
+            written |= first if writes else set()
+        elif not base:
+            for found in args + list(keywords.values()):
+                read |= found
+                written |= found
+
+
+def parameters(fn, fixed=False):
+    """Their names; fixed: only of those that are declared as tl.constexpr, which a call does not pass."""
+    every = fn.args.posonlyargs + fn.args.args + fn.args.kwonlyargs
+    return [a.arg for a in every if not fixed or (a.annotation and "constexpr" in ast.dump(a.annotation))]
+
+
+def entry(node, key):
+    """The value of a key in a dict of the text that is not made of constants alone."""
+    for k, v in zip(node.keys, node.values) if isinstance(node, ast.Dict) else ():
+        if isinstance(k, ast.Constant) and k.value == key:
+            return v
+    return None
+
+
+def constant(node, otherwise):
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return otherwise
+
+
 def roles_of_triton(source, name):
-    """The same of a Triton kernel: by its parameters' names, and 'mutated_arg_names' of its decorator."""
-    found = re.search(r"^def \w+\(([^)]*)\)", source, re.M)
-    if not found:
+    """The same of a Triton kernel: by its loads and stores, and by what torch says that it mutates. None when it cannot be read."""
+    pairs = arguments_of_triton(source, name)
+    return pairs and [role for _, role in pairs]
+
+
+def arguments_of_triton(source, name):
+    """(parameter, role) of each argument that a call passes.
+
+    The kernel is the function with a decorator of triton_heuristics: helpers precede it (the function of a scan), and with
+    triton.unique_kernel_names=False it has another name."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
         return None
-    mutated = re.search(r"'mutated_arg_names': \[([^\]]*)\]", source)
-    mutated = re.findall(r"'(\w+)'", mutated.group(1)) if mutated else []
-    signature = re.search(r"'signature': \{([^}]*)\}", source)
-    pointer = dict(re.findall(r"'(\w+)': '(\*?)", signature.group(1))) if signature else {}
-    roles = []
-    for text in found.group(1).split(","):
-        p = text.split(":")[0].split("=")[0].strip()
-        if not p:
+    functions = {f.name: f for f in tree.body if isinstance(f, ast.FunctionDef)}
+    kernel, made = functions.get(name), None
+    for f in functions.values():
+        for d in f.decorator_list:
+            if isinstance(d, ast.Call) and (dotted(d.func) or "").startswith("triton_heuristics."):
+                kernel, made = f, d
+    if kernel is None:
+        return None
+    meta = {k.arg: k.value for k in made.keywords} if made else {}
+    signature = constant(entry(meta.get("triton_meta"), "signature"), {})
+    mutated = set(constant(entry(meta.get("inductor_meta"), "mutated_arg_names"), ()))
+    for key in ("restore_value", "reset_to_zero"):
+        mutated |= set(constant(entry(meta.get("triton_meta"), key), ()))
+    # An input of a kernel that also writes to it has a second parameter for that.
+    mutated = {p for p in mutated if isinstance(p, str) and not p.startswith("in_ptr")}
+    read, written = Pointers(functions).of(kernel.name)
+    if not (dotted(made.func) if made else "").endswith(("user_autotune", "template")):
+        written = {p for p in written if not p.startswith("in_ptr")}  # also where it goes to a helper that is not in the text
+    roles, fixed = [], parameters(kernel, fixed=True)
+    for i, p in enumerate(parameters(kernel)):
+        if p in fixed:
             continue
-        if "constexpr" in text or not pointer.get(p, "*" if "ptr" in p else ""):
-            roles.append("scalar")
-        elif p.startswith("in_out_ptr"):
-            roles.append("inout")
-        elif p.startswith("out_ptr"):
-            roles.append("out")
+        type_ = signature.get(p, signature.get(i))
+        if type_ is None and not signature:
+            type_ = "*" if "ptr" in p else ""
+        if not str(type_).startswith(("*", "tensordesc", "nvTmaDesc")):
+            roles.append((p, "scalar"))
+        elif p in mutated or (p in written and p in read):
+            roles.append((p, "inout"))
         else:
-            roles.append("inout" if p in mutated else "in")
+            roles.append((p, "out" if p in written or p == "ws_ptr" else "in"))  # scratch memory is not an input, even if unused
+    return roles
+
+
+def roles_of_several(kernels):
+    """Of a kernel that is one of these, with the same arguments: by place."""
+    roles = []
+    for i in range(max(map(len, kernels), default=0)):
+        found = {r[i] for r in kernels if i < len(r)} - {"scalar"}
+        roles.append(found.pop() if len(found) == 1 else "inout" if found else "scalar")
     return roles
 
 
@@ -100,10 +239,14 @@ class Table:
         aot = re.match(r"# AOT ID: \['([^']*)'\]", text)
         self.graph = aot.group(1) if aot else re.sub(r"\.py$", "", path.rsplit("/", 1)[-1])
         self.device = "cuda" if ON_GPU.search(text) else None
-        self.roles, self.known = {}, set()
+        self.roles, self.known, self.inner = {}, set(), set()
         self.inputs, self.outputs, self.notes = [], [], []
         self.values, self.storages = {}, []  # name -> [kind, index, storage]; [bytes, born, dies, names of it]
         self.sites, self.call = [], {}
+        self.local, self.partitions, self.times, self.ran = {}, [], {}, []  # functions: by name, names, calls of each, those that were read
+        self.held, self.returned = {}, {}  # "partition0_args", "partition_0" -> the names in it
+        self.looping = 0
+        self.untouched = set()  # storages that were allocated and passed to nothing yet
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
         self._kernels()
         self._functions()
@@ -121,15 +264,75 @@ class Table:
                 continue
             texts = [a.value for a in made.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             source = max(texts, key=len) if texts else ""
-            roles = roles_of_triton(source, name) if "triton" in maker else roles_of_cpp(source)
+            if maker.endswith("multi_kernel"):  # whichever of these is fastest
+                names = {n.id for n in ast.walk(made) if isinstance(n, ast.Name)} & self.known
+                self.inner |= names
+                each = [self.roles[n] for n in names]
+                roles = roles_of_several(each) if all(each) else None
+            else:
+                roles = roles_of_triton(source, name) if "triton" in maker else roles_of_cpp(source)
             self.known.add(name)
             self.roles[name] = roles
 
     def _functions(self):
+        """In the order in which they run: partitions and subgraphs where they are called first, from `call`."""
+        found = [n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef) and not n.name.startswith(NOT_RUN)]
+        self.local = {f.name: f for f in found if f.name != "call"}
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith(NOT_RUN):
-                self._block(node.body, node.name == "call")
+            if isinstance(node, ast.Call) and dotted(node.func) == "Runner":
+                self.partitions = [n.id for k in node.keywords for n in ast.walk(k.value) if isinstance(n, ast.Name)]
+        for node in ast.walk(self.tree):
+            name = self._local(node)
+            self.times[name] = self.times.get(name, 0) + 1
+        for f in [f for f in found if f.name == "call"] + found:
+            self._run(f)
         self._results()
+
+    def _run(self, fn):
+        if fn not in self.ran:
+            self.ran.append(fn)
+            self._block(fn.body, fn.name == "call", fn.name)
+
+    def _local(self, call):
+        """The name of a function of this text that an expression calls: a subgraph, or self.partitions[0]."""
+        f = call.func if isinstance(call, ast.Call) else None
+        if isinstance(f, ast.Name) and f.id in self.local:
+            return f.id
+        if isinstance(f, ast.Subscript) and dotted(f.value) == "self.partitions" and isinstance(f.slice, ast.Constant):
+            return dict(enumerate(self.partitions)).get(f.slice.value)
+        return None
+
+    def _subgraph(self, target, name, call):
+        """buf5 = subgraph_0(args), or (buf4,) = self.partitions[0](args): its names for what it gets, and ours for what it returns."""
+        fn = self.local[name]
+        held = self.held.pop(getattr(call.args[0], "id", None) if call.args else None, [])
+        inner = [t.id for s in fn.body[:1] if isinstance(s, ast.Assign) for n in s.targets for t in ast.walk(n) if isinstance(t, ast.Name)]
+        if self.times[name] == 1 and not self.looping and len(held) == len(inner) and all(h in self.values for h in held):
+            for i, h in zip(inner, held):
+                if i != h:
+                    self._alias(i, h)
+        elif held:
+            self._note(call, "calls %s, whose arguments are not followed" % name)  # it has others each time
+        self._run(fn)
+        given = self.returned.get(name, [])
+        if isinstance(target, ast.Name):
+            for was, now in zip(self.elements.get(target.id, {}).values(), given):  # of the other branch
+                self._unite(was, now)
+            self.elements.setdefault(target.id, dict(enumerate(given)))
+            return
+        for t, g in zip(target.elts if isinstance(target, ast.Tuple) else [], given):
+            if isinstance(t, ast.Name) and g in self.values:
+                self._alias(t.id, g)
+
+    def _unite(self, a, b):
+        """Two names for what is one buffer outside: the results of the branches of a condition."""
+        a, b = (self.values.get(n, (None, None, None))[2] for n in (a, b))
+        if a is None or b is None or a == b:
+            return
+        for v in self.values.values():
+            v[2] = a if v[2] == b else v[2]
+        self.storages[a][3] |= self.storages[b][3]
+        self.storages[b] = [None, self.storages[b][1], self.storages[b][1], set()]
 
     def _results(self):
         """Parts of results have names of their own: the outputs are called by these."""
@@ -138,28 +341,36 @@ class Table:
             if not root:
                 continue
             part = self.elements.get(root)
+            if part:
+                self.values.pop(root, None)  # a tuple, not a tensor
             for i in range(max(part) + 1 if part else 1):
                 name = part.get(i) if part else root
                 site.args.append(("out", name, name or "%s[%d]" % (root, i)))
 
-    def _block(self, body, main):
+    def _block(self, body, main, fn=None):
         for s in body:
             if isinstance(s, (ast.If, ast.While, ast.For)):
-                self._uses(s.test if hasattr(s, "test") else s.iter)
-                self._block(s.body, main)
-                self._block(s.orelse, main)
+                self.looping += isinstance(s, ast.While)
+                self._block(s.body, main, fn)
+                self._block(s.orelse, main, fn)
+                self.looping -= isinstance(s, ast.While)
             elif isinstance(s, ast.With):
-                self._block(s.body, main)
+                self._block(s.body, main, fn)
             elif isinstance(s, ast.Return):
                 self._return(s, main)
+                if fn:
+                    self.returned[fn] = [n for n, _ in self._handed(s.value)]
             elif isinstance(s, ast.Assign) and len(s.targets) == 1:
                 self._assign(s.targets[0], s.value, main)
             elif isinstance(s, ast.Expr):
                 self._sites(s.value)
             elif isinstance(s, ast.Delete):
                 for t in s.targets:
-                    self._forget(getattr(t, "id", None))
-            elif not isinstance(s, (ast.Pass, ast.Global)):
+                    name = getattr(t, "id", None)
+                    self.held.pop(name, None)
+                    if not any(name in names for names in self.held.values()):
+                        self._forget(name)
+            elif not isinstance(s, (ast.Pass, ast.Global, ast.Assert, ast.Raise)):  # what only checks and decides reads nothing
                 self._uses(s)
 
     def _value(self, name, kind="buffer", index=None, storage=None):
@@ -168,9 +379,11 @@ class Table:
         return name
 
     def _buffer(self, name, born, bytes_=None):
-        """A name for memory that is allocated before call `born`."""
+        """A name for memory that is allocated before call `born`; its number, if it is new."""
         if name not in self.values:
             self.values[name] = ["buffer", None, self._storage(name, born, bytes_)]
+            return self.values[name][2]
+        return None
 
     def _storage(self, name, born, bytes_=None):
         self.storages.append([bytes_, born, None, {name}])
@@ -186,15 +399,19 @@ class Table:
             self.storages[storage][2] = len(self.sites) - 1
 
     def _assign(self, target, value, main):
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == "args":
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Name) and value.id == "args":
             self._take_inputs([t.id for t in target.elts if isinstance(t, ast.Name)], main)
             return
         name = target.id if isinstance(target, ast.Name) else None
-        if name is None:
+        if self._local(value):
+            self._subgraph(target, self._local(value), value)
+        elif name and isinstance(value, (ast.List, ast.Tuple)):
+            self.held[name] = [n for n, _ in self._handed(value)]
+            self._touch(self.held[name])
+        elif name is None:
             self._sites(value)
             self._uses(value)
-            return
-        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+        elif isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
             self._part(name, value, main)
         elif isinstance(value, ast.Name):
             self._alias(name, value.id)
@@ -207,19 +424,28 @@ class Table:
         for i, name in enumerate(names):
             if main:
                 self.inputs.append(name)
-            self.values[name] = ["input", i, None] if main else ["buffer", None, None]
+            if main or name not in self.values:
+                self.values[name] = ["input", i, None] if main else ["buffer", None, None]
 
     def _part(self, name, value, main):
         root, index = value.value.id, value.slice
         if root == "args" and isinstance(index, ast.Constant):
             self._take_inputs([name], main)
         elif isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
-            self.elements.setdefault(root, {})[index.value] = name
+            of = self.elements.setdefault(root, {})
+            if of.get(index.value) in self.values:  # a subgraph's
+                self._alias(name, of[index.value])
+                return
+            of[index.value] = name
             if root in self.values and self.values[root][0] == "buffer":
                 self._buffer(name, max(len(self.sites) - 1, 0))
             self._value(name)
         else:
             self._alias(name, root)
+
+    def _note(self, node, text):
+        if not self.notes:
+            self.notes.append("line %d %s" % (node.lineno, text))
 
     def _alias(self, name, root):
         if root in self.values:
@@ -230,19 +456,27 @@ class Table:
                 self.storages[self.values[name][2]][3].add(name)
 
     def _called(self, name, call):
+        while self._is_view(call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+            call = call.func.value  # of a result: buf4 = workspace_0[0:512].view(2, 256).sum(dim=0).view([256])
         callee = dotted(call.func) or ""
         last = callee.rsplit(".", 1)[-1]
         if last.startswith(MAKERS) or last in ("alloc_from_pool", "_alloc_from_pool"):
-            self._buffer(name, len(self.sites), self._bytes(call.args))
-        elif last in ("reinterpret_tensor", "_reinterpret_tensor", "as_strided") and call.args and self._root(call.args[0]):
-            self._alias(name, self._root(call.args[0]))
+            storage = self._buffer(name, len(self.sites), self._bytes(call.args))
+            if storage is not None:
+                self.untouched.add(storage)
+        elif self._root(call) and not self._what(call):
+            self._alias(name, self._root(call))
         else:
             site = self._sites(call)
             if site:
                 site.gives = name
                 self._buffer(name, len(self.sites) - 1)
             else:
+                if last in NUMBERS:
+                    return
                 self._uses(call)
+                if not any(isinstance(n, ast.Name) and n.id in self.values for n in ast.walk(call)):
+                    return
             self._value(name)
 
     @staticmethod
@@ -258,29 +492,42 @@ class Table:
             return None
         return each * (1 + sum((n - 1) * s for n, s in zip(sizes, strides))) if all(sizes) else 0
 
+    def _handed(self, node):
+        """(name, it is None) of each tensor in a tuple or list."""
+        items = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] if node else []
+        return [(self._root(i), isinstance(i, ast.Constant) and i.value is None) for i in items]
+
     def _return(self, s, main):
         self._sites(s.value)
-        items = s.value.elts if isinstance(s.value, (ast.Tuple, ast.List)) else [s.value] if s.value else []
-        for item in items if main else []:
-            none = isinstance(item, ast.Constant) and item.value is None
-            self.outputs.append((None if none else self._root(item), none))
-        if not main:
+        if main:
+            self.outputs += [(None if none else name, none) for name, none in self._handed(s.value)]
+        elif any(name is None for name, _ in self._handed(s.value)):
             self._uses(s.value)
 
     # ---- calls ----
 
     def _root(self, node):
         """The buffer that an argument is, or is a view of."""
-        while True:
-            if isinstance(node, ast.Name):
-                return node.id
-            if isinstance(node, ast.Call) and node.args and "reinterpret_tensor" in (dotted(node.func) or ""):
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Call) and node.args and (dotted(node.func) or "").endswith(SEEN_AS):
                 node = node.args[0]
+            elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+                node = node.value
+            elif self._is_view(node):
+                node = node.func.value
             else:
                 return None
+        return node.id
+
+    @staticmethod
+    def _is_view(node):
+        return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
 
     def _what(self, call):
         """(name, kind, roles, operator, self) of a watched call, or None."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        if method in METHODS and self._root(call.func.value) in self.values:
+            return "%s.%s" % (self._root(call.func.value), method), "op", "method", None, True
         callee = dotted(call.func)
         if callee is None:
             return None
@@ -301,8 +548,6 @@ class Table:
             return callee, "op", None, operator, False
         if parts[0] == "extern_kernels" and len(parts) == 2:
             return callee, "op", None, None, False
-        if len(parts) == 2 and parts[1] in ("copy_", "fill_", "zero_", "set_") and parts[0] in self.values:
-            return callee, "op", "method", None, True
         return None
 
     def _sites(self, node):
@@ -323,7 +568,8 @@ class Table:
         site = Site(name, kind, call.lineno)
         site.operator, site.self_first = operator, method
         if method:
-            site.args.append(("inout" if name.endswith("set_") else "out", call.func.value.id, call.func.value.id))
+            role = "inout" if name.endswith("set_") else "out" if name.endswith("_") else "in"
+            site.args.append((role, self._root(call.func.value), ast.unparse(call.func.value)))
         place = 0
         for node in call.args:
             for leaf in self._leaves(node):
@@ -332,19 +578,26 @@ class Table:
             place += 1
         for keyword in call.keywords:
             for leaf in self._leaves(keyword.value):
-                self._argument(site, leaf, "out" if keyword.arg == "out" else "in", None, keyword.arg)
+                role = "scalar" if kind == "kernel" else "out" if keyword.arg == "out" else "in"  # of a kernel: its stream
+                self._argument(site, leaf, role, None, keyword.arg)
         if kind == "kernel" and roles is None:
-            site.args = [("inout" if r else "scalar", r, t) for _, r, t, *_ in site.args]
+            site.args = [("inout" if r and k is None else "scalar", r, t, p, k) for _, r, t, p, k in site.args]
         # aten.relu_, and whatever returns nothing: what it is given is changed. Corrected by its schema.
         bare = name.rsplit(".", 1)[-1] if not operator else operator.split(".")[1]
         if kind == "op" and not method and bare.endswith("_") and not bare.endswith("__"):
             first = next((i for i, a in enumerate(site.args) if a[1]), None)
             if first is not None:
                 site.args[first] = ("inout",) + tuple(site.args[first][1:])
+        # Memory that was allocated and passed to nothing before has no contents to read.
+        site.args = [("out",) + tuple(a[1:]) if a[0] == "inout" and self.values[a[1]][2] in self.untouched else a for a in site.args]
+        self._touch(a[1] for a in site.args)
         site.given = len(site.args)
         self.sites.append(site)
         self.call[id(call)] = len(self.sites) - 1
         return site
+
+    def _touch(self, names):
+        self.untouched -= {self.values[n][2] for n in names if n in self.values}
 
     def _leaves(self, node):
         if isinstance(node, (ast.List, ast.Tuple)):
@@ -364,11 +617,14 @@ class Table:
 
     def _uses(self, node):
         """A statement that reads buffers outside a call: then it is unknown whether a buffer has other readers."""
-        if node is None or self.notes:
+        if node is None:
+            return
+        self._touch(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        if self.notes:
             return
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.values and n.id not in self.inputs:
-                self.notes.append("line %d reads %s outside a call of a kernel or operator" % (node.lineno, n.id))
+                self._note(node, "reads %s outside a call of a kernel or operator" % n.id)
                 return
 
     def _comments(self):
@@ -414,7 +670,7 @@ class Table:
 
     def left_out(self):
         """Calls of generated kernels that are not sites: the code has an unknown form."""
-        names = {s.name for s in self.sites}
+        names = {s.name for s in self.sites} | self.inner
         return sorted(k for k in self.known if k not in names)
 
     def contract(self, names=None, schema=None):
@@ -493,6 +749,7 @@ class _State:
     tables = {}  # the number of a graph -> (table, first), until it is armed
     built = {}  # id of what _pt2_graph gave -> (that, the number of the graph)
     names = {}  # "0" of "0_forward" -> {place: (path, is a weight)}
+    lazy = {}  # (id of a library's kernels, name) -> its Triton kernel, with cpp_wrapper
     pending = None
     started = None  # None: not yet; "": done; else why not
     said = set()
@@ -501,7 +758,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD = 1, 64  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES = 1, 64, 1024, 2048  # enum calls_want
 
 
 def _library():
@@ -513,6 +770,7 @@ def _library():
         lib.pt2_jit_start.restype = lib.pt2_jit_arm.restype = ctypes.c_char_p
         lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
         lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
+        lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
@@ -589,6 +847,79 @@ def _graph(number, call):
     return made
 
 
+def after_lazy_compile(module):
+    """With cpp_wrapper=True, torch 2.13 and newer compile a Triton kernel when it is called first, in Python, and Triton launches that
+    call; all further ones are the library's. That first call becomes the only one of a graph of its own, named as the kernel."""
+    if not (_library() and _State.wants & CALLS and hasattr(module, "run_triton_kernel_with_autotune")):
+        return
+    start, run = module.start_kernel_compile, module.run_triton_kernel_with_autotune
+
+    def start_kernel_compile(pending_kernels, kernel_name, kernel_source):
+        _State.lazy[id(pending_kernels), kernel_name] = kernel_source
+        return start(pending_kernels, kernel_name, kernel_source)
+
+    def run_triton_kernel_with_autotune(pending_kernels, kernel_name, stream, args):
+        def original(*_):
+            result.append(run(pending_kernels, kernel_name, stream, args))
+
+        result, watched = [], None
+        try:
+            source = _State.lazy.get((id(pending_kernels), kernel_name))
+            watched = _first_call(pending_kernels.get(kernel_name), kernel_name, source, args, original)
+        except Exception as e:
+            _failed("the first call of %s" % kernel_name, e)
+        if watched:
+            call, given = watched
+            call(given)
+        else:
+            original()
+        return result[0]
+
+    for f, to in ((start, start_kernel_compile), (run, run_triton_kernel_with_autotune)):
+        to.__wrapped__, to.__doc__ = f, f.__doc__
+        setattr(module, to.__name__, to)
+
+
+def _first_call(kernel, name, source, args, original):
+    """(a function that calls original() as the only call of a graph, what it is given); None if that cannot be watched."""
+    pairs = None
+    if source and not _start():
+        source = source.strip()
+        pairs = arguments_of_triton(ast.parse(source, mode="eval").body.args[1].value, name)
+    if not pairs:
+        return None
+    kernel = kernel.result() if hasattr(kernel, "result") else kernel
+    path, line = getattr(kernel, "filename", None) or name, 1
+    try:
+        with open(path, encoding="utf-8") as f:
+            line = next((i for i, t in enumerate(f, 1) if t.startswith("def %s(" % name)), 1)
+    except OSError:
+        pass
+    names = [p for p, _ in pairs] + ["more_%d" % i for i in range(len(args) - len(pairs))]
+    by_name = dict(zip(names, args))
+    taken = [p for p, role in pairs if role in ("in", "inout")]
+    given = [p for p, role in pairs if role in ("out", "inout")]
+    table = Table("\n".join(["%s = %s" % (name, source), "def call(args):", "    [%s] = args" % ", ".join(taken)] +
+                            ["    %s = empty_strided_cuda()" % p for p in given if p not in taken] +
+                            ["    %s.run(%s)" % (name, ", ".join(names)), "    return [%s]" % ", ".join(given)]), path)
+    table.graph, table.sites[0].line = "%s (first call)" % name, line
+    graph, first, library = len(_State.tables), _State.first, _library()
+    _State.first += len(table.sites)
+    _State.tables[graph] = None
+
+    held = [original, args, [by_name[p] for p in given]]
+
+    def call(_):
+        run, with_, written = held
+        held.clear()  # the graph stays, the tensors must not
+        library.pt2_jit_call()(first, run, *with_)
+        return written
+
+    made = library.pt2_jit_graph(graph, call)
+    _arm_table(table, first, graph)
+    return made, [by_name[p] for p in taken]
+
+
 def _types():
     import torch
 
@@ -606,6 +937,27 @@ def _types():
     return classify
 
 
+def _launch(callee, *args, **kwargs):
+    """How torch/_inductor/runtime/triton_heuristics.py launches this call of kernel.run (CachingAutotuner, 2.7 and newer), for a fault:
+    b"GRID GRID GRID THREADS SHARED", and a line "NAME VALUE" for each number; None when it cannot be said."""
+    try:
+        from torch._inductor.runtime.triton_heuristics import GridExpr
+
+        kernel = callee.__self__
+        (launcher,) = kernel.launchers
+        config = launcher.config
+        numbers = {n: v for n, v in zip(kernel.fn.arg_names, args) if type(v) is int}
+        meta = dict(config.kwargs, num_warps=config.num_warps)
+        grid = GridExpr.from_meta(kernel.inductor_meta, config).eval_slow({**meta, **numbers})
+        warp = getattr(kernel.device_props, "warp_size", None) or 32
+        shared = getattr(launcher, "shared", None) or 0
+        lines = ["%d %d %d %d %d" % (*grid, warp * config.num_warps, shared)]
+        lines += ["%s %d" % item for item in numbers.items() if 0 <= item[1] < 1 << 63]
+        return "\n".join(lines).encode()
+    except Exception:
+        return None
+
+
 def _start():
     import sysconfig
 
@@ -621,6 +973,7 @@ def _start():
         why = "free-threaded Python"
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
+        _library().pt2_jit_launches(_launch)
         why = why.decode() if why else ""
     _State.started = why
     if why:
@@ -764,6 +1117,20 @@ def _after(cls, name):
     setattr(cls, name, run)
 
 
+def _end_before_exit():
+    """A child of multiprocessing ends by os._exit(): what the last run has found on a GPU is not known yet, and no function of atexit runs."""
+    import os
+
+    if not hasattr(os._exit, "__wrapped__"):
+        real = os._exit
+
+        def _exit(status):
+            _library().pt2_jit_end()
+            real(status)
+        _exit.__wrapped__ = real
+        os._exit = _exit
+
+
 def after_output_code(module):
     if not (_library() and _State.wants & CALLS):
         return
@@ -772,8 +1139,10 @@ def after_output_code(module):
             _after(module.CompiledFxGraph, name)
         else:
             _aside("graphs of torch.compile may not be watched: CompiledFxGraph has no %s" % name)
-    if _State.wants & ~(ON | CALLS | STEPS) == CALLS_ONLY_NAMES:
-        return  # --profile: with CUDA graphs, as it would run
+    if _State.wants & CALLS_SCAN:
+        _end_before_exit()
+    if _State.wants & ~(ON | CALLS | STEPS | CALLS_TIMES) == CALLS_ONLY_NAMES or _State.wants & CALLS_SCAN:
+        return  # --profile, and a scan that is captured with the calls: with CUDA graphs, as it would run
 
     def no_graphs(*args, **kwargs):
         """Values between kernels are examined: the same kernels, without CUDA graphs."""

@@ -5,6 +5,7 @@ It writes only to the tool's directory, and changes no setting of torch. If anyt
 
     torch._inductor.runtime.compile_tasks   its compile() becomes ours: between a generated text on disk and the interpreter
     torch._inductor.output_code             which modules the program runs (autotuning runs modules, too); CUDA graphs are taken out
+    torch._inductor.runtime.triton_lazy_compile     with cpp_wrapper: the first call of each Triton kernel
     torch._inductor.compile_fx              the program's own names of a graph's inputs
     torch.optim.optimizer                   with --step: when a step has ended
     torch.fx.graph_module, torch._dynamo.backends.debugging    graphs that run node by node (nodes.py, beside this file)
@@ -59,6 +60,7 @@ if os.environ.get("PT2_PROBE_DIR"):
     sys.meta_path.insert(0, _AfterImport({  # noqa: F821
         "torch._inductor.runtime.compile_tasks": _after("after_compile_tasks"),
         "torch._inductor.output_code": _after("after_output_code"),
+        "torch._inductor.runtime.triton_lazy_compile": _after("after_lazy_compile"),
         "torch._inductor.compile_fx": _after("after_compile_fx"),
         "torch.optim.optimizer": _after("after_optimizer"),
         "torch.fx.graph_module": _after("after_graph_module"),

@@ -58,22 +58,87 @@ if [ -n "${PT2_LONG-}" ]; then
 	exits "a large one" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=$large
 	is "at its place" "$(jq -c '.findings[0] | .values[.bad].position' log)" '[1,1]'
 fi
-exits "in a graph nothing is copied" 0 aoti-nanassert -- "$host" "load=$so" graph=3:4
+exits "in a graph nothing is copied" 0 aoti-nanassert --exact -- "$host" "load=$so" graph=3:4
 is "which is replayed as before" "$(grep -c 'as computed' out)" 3
 like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
+# ---- a scan, which waits for nothing ----
+FAKECUDA_LOG=unwatched "$host" "load=$so" graph=2:4 call=4 >/dev/null
+exits "nothing found" 0 env FAKECUDA_LOG=scanned aoti-nanassert -- "$host" "load=$so" graph=2:4 call=4
+like "said without more" "$(cat err)" 'calls of kernels and operators, nothing found'
+waits() { grep -c '^cu\(Stream\|Ctx\|Event\)Synchronize' "$1"; }
+is "one wait, when the kernels are loaded" "$(($(waits scanned) - $(waits unwatched)))" 1
+is "nothing is copied" "$(grep -c '^cuMemcpy' scanned)" "$(grep -c '^cuMemcpy' unwatched)"
+is "one launch for each call, and for each captured run" "$(grep -c '^cuLaunchKernel pt2_' scanned)" $((3 + 12 + 1))
+exits "a NaN, text" 1 aoti-nanassert --log=log -- "$host" "load=$so" nan=4
+like "numbers, as they were on the GPU" "$(tr -s '\n ' ' ' <log)" \
+	'wrote buf0 f32\[4,8\]@cuda:0: 1 NaN of 32 elements; min [-.0-9]+, max [.0-9]+, mean [-.0-9]+; the first at \[1, 1\] = nan read args\[0\]'
+like "the same place in the other input" "$(cat log)" 'args\[1\] \(arg2_1\).*there \[1, 1\] = 0.786133'
+like "the command that examines that call" "$(cat log)" "again +aoti-nanassert --stop-at 0:0 -- .*cudahost load=.* nan=4"
+like "that more was not looked for" "$(cat log)" 'only the first is looked for'
+exits "that command" 1 sh -c "$(sed -n 's/^ *again *//p' log)"
+like "finds the same" "$(cat err)" '1 NaN of 32 elements.*the first at \[1, 1\] = nan'
+exits "a call before it is clean" 0 aoti-nanassert --stop-at 0:1 -- "$host" "load=$so" call=4 nan=4
+exits "... and of another run" 1 aoti-nanassert --stop-at 1:1 -- "$host" "load=$so" call=4 nan=4
+exits "where a call is: a bad one" 2 aoti-nanassert --stop-at 3 -- true
+exits "the same without a scan" 1 aoti-nanassert --exact --json --log=exact -- "$host" "load=$so" nan=4
+exits "and with one" 1 aoti-nanassert --json --log=scan -- "$host" "load=$so" nan=4
+same='.findings[0] | [.kind, .what, .run, .call, .kernel, .line, .bad, .cause, [.values[] | del(.mean)]]'
+is "agree" "$(jq -c "$same" scan)" "$(jq -c "$same" exact)"
+is "in the document" "$(jq -c '.findings[0].scanned' scan exact | paste -sd' ')" "true null"
+exits "a NaN in the third replay of a graph" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nangraph=3:4
+is "is found there" "$(jq -c '.findings[0] | [.kernel, .run, .call, .graph, .replay, .values[.bad].position]' log)" \
+	'["triton_poi_fused_add_0",1,0,1,3,[1,1]]'
+is "the host sees what it saw before" "$(tail -1 out)" "rc 0 NaN, as computed"
+exits "text" 1 aoti-nanassert --log=log -- "$host" "load=$so" nangraph=3:4
+like "which replay" "$(head -1 log)" 'call 0 of run 1, in replay 3 of CUDA graph 1'
+like "without graphs it is another command" "$(cat log)" 'again +aoti-nanassert --exact -- '
+exits "threads on streams of their own" 0 aoti-nanassert -- "$host" "load=$so" threads=3x5:64
+exits "a driver that does not take the kernel" 1 env FAKECUDA_FAIL=noscan aoti-nanassert --json --log=log -- "$host" "load=$so" nan=4
+is "each call is examined instead" "$(jq -c '.findings[0] | [.kind, .kernel, .scanned]' log)" '["input","triton_poi_fused_add_0",null]'
+like "which is said" "$(jq -r '.asides[]' log)" 'the driver does not run the kernel that looks for NaN'
+exits "a tensor that reaches outside of its storage" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" walks=4
+is "is not read, and what was computed from it is" "$(jq -c '[.findings[0].values[].buffer]' log)" '["arg1_1","buf0"]'
+
+if clang-14 --version 2>/dev/null | grep -q 'version 14\.0\.6' && clang-14 --print-targets | grep -q nvptx64; then
+	is "its text is that of its source" "$("$ROOT/scripts/gen-scan" | cmp - "$ROOT/libprobe/scan.ptx" 2>&1)" ""
+fi
+
+# ---- times ----
+FAKECUDA_LOG=untimed "$host" "load=$so" call=4 call=4 call=4 >/dev/null
+exits "times" 0 env FAKECUDA_LOG=timed aoti-printer --profile --json --log=log -- "$host" "load=$so" call=4 call=4 call=4
+is "the GPU's and the CPU's" "$(jq -c '[.kernels[] | [.kernel, .calls, .gpu_calls, .gpu_median_ns]] | sort' log)" \
+	'[["aoti_torch_cuda_addmm_out",2,2,1000],["triton_per_fused_relu_sum_1",2,2,1000],["triton_poi_fused_add_0",2,2,1000],["triton_poi_fused_mul_2",2,2,1000]]'
+is "their sum" "$(jq -c '.gpu_typical_ns' log)" 8000
+is "nothing is waited for" "$(waits timed)" "$(waits untimed)"
+exits "text" 0 aoti-printer --profile --log=log -- "$host" "load=$so" call=4 call=4
+like "both clocks" "$(cat log)" 'GPU us +min us +max us +total us +launch us +kernel or op'
+like "a row" "$(cat log)" '25.0% +1 +1.00 +1.00 +1.00 +1.00 +[0-9.]+ +triton_poi_fused_add_0'
+like "that the GPU waited" "$(cat log)" 'Before 100% of these calls the GPU was idle'
+exits "in threads" 0 aoti-printer --profile --json --log=log -- "$host" "load=$so" threads=3x20:4
+is "each call has one" "$(jq -c '[.kernels[] | .calls == .gpu_calls] | all' log)" true
+exits "replays" 0 aoti-printer --profile --json --log=log -- "$host" "load=$so" graph=3:4
+is "have times, what is captured has none" "$(jq -c '[.kernels[] | select(.gpu_calls) | [.kernel, .gpu_calls]]' log)" '[["cuda_graph[1]",3]]'
+
 # ---- a fault, and another question was asked ----
 cut='a GPU error stopped the run: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
-FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert --exact -- "$host" "load=$so" call=4
 is "a fault is no NaN, nor is all well" "$status" 3
 like "it is said" "$(cat err)" "$cut"
 like "and what that means" "$(cat err)" 'nothing found before that'
-FAKECUDA_FAIL=illegal@3 run aoti-nanassert --json --log=log -- "$host" "load=$so" call=4
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert --exact --json --log=log -- "$host" "load=$so" call=4
 like "in the document, too" "$(jq -r .failure log)" "^$cut$"
-FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" nan=4
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert --exact -- "$host" "load=$so" nan=4
 is "a NaN that was found before is one" "$status" 1
-FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- sh -c "'$host' 'load=$so' call=4; exit 9"
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert --exact -- sh -c "'$host' 'load=$so' call=4; exit 9"
 is "the command's own status goes before" "$status" 9
+later='a GPU error stopped the run: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\); nothing after it was checked'
+FAKECUDA_FAIL=illegal@7 run aoti-nanassert -- "$host" "load=$so" call=4
+is "a scan: a fault" "$status" 3
+like "is said, with no kernel" "$(cat err)" "$later"
+FAKECUDA_FAIL=illegal@7 run aoti-nanassert -- "$host" "load=$so" nan=4
+is "a NaN before it is found" "$status" 1
+like "both" "$(cat err)" "NaN in the input args\[0\]"
 FAKECUDA_FAIL=illegal@3 run aoti-printer --log=log -- "$host" "load=$so" call=4
 is "aoti-printer: a run that was cut short" "$status" 3
 like "it is said" "$(cat err)" "$cut"
@@ -135,6 +200,17 @@ run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
 like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
 like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
 like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
+
+# A tensor in several mappings: the driver tells one of them (cuMemGetAddressRange).
+export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+ima "" call=100000
+is "a tensor across mappings" "$status $(cat out)" "0 rc 0 as computed"
+FAKECUDA_FAIL=illegal@1 run aoti-printer --ima --json --log=log -- "$host" "load=$so" call=100000
+is "is no suspect of a fault" "$(jq -c '.faults[0] | [.kernel, [.suspects[] | select(.certain)], (.arguments[0] | [.extent, .storage, .room, .allocation.bytes])]' log)" \
+	'["triton_poi_fused_add_0",[],[3200000,3200000,null,2097152]]'
+ima illegal@1 walks=100000
+like "strides that leave its storage are" "$(cat log)" 'suspect +arg2_1 reaches 1600000 bytes past its storage'
+unset PYTORCH_CUDA_ALLOC_CONF
 ima "" beside=4
 is "another stream's fault is not this call's" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
 ima "" capturing=4

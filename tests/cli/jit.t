@@ -31,6 +31,28 @@ is "results of an operator have the names of their parts" "$(text operators.0_in
 	'[.calls[] | select(.name | test("sort")) | .args[] | select(.role == "out") | .text] | join(" ")')" "$(text operators.0_inference.json \
 	'[.values[].name | select(. == "buf1" or . == "buf2")] | sort | join(" ")')"
 
+# CUDA: a text of every kind of kernel that Inductor generates (scripts/fixtures/cuda_texts.py), of the torch that machines with a GPU
+# have today and of the newest. kernelroles.py reads them a second time, by other means.
+for f in "$ROOT"/tests/data/jit/cuda-*.tar.xz; do
+	tar -xJf "$f"
+	v=$(basename "${f#*cuda-}" .tar.xz)
+	is "torch $v for CUDA, $(find "cuda-$v" -name '*.py' | wc -l) texts: all calls, roles, nothing made up" \
+		"$(python3 "$ROOT/tests/lib/kernelroles.py" "cuda-$v"/*.py 2>&1)" ""
+done
+sed 's/^\( *\)\(triton_\w*\)\.run(/\1getattr(\2, "run")(/' cuda-2.15.0/sort.inference.py >sort.py
+like "... a call of another form would be noticed" "$(python3 "$ROOT/tests/lib/kernelroles.py" sort.py)" 'no call of triton_per_fused_sort_0 is seen'
+cuda() { rewritten "cuda-2.15.0/$1.py" cuda.json && text cuda.json "[.calls[] | [.args[] | select(.role != \"scalar\") | .role + \" \" + .text] | join(\", \")][$2]"; }
+is "a scan: the kernel, not the function before it" "$(cuda cumsum.inference 0)" "out buf1, in arg0_1"
+is "a sum into what another kernel wrote" "$(cuda index_put.inference 1)" "in arg2_1, in arg1_1, inout buf0"
+is "one of several kernels" "$(cuda multi_kernel.inference 0)" "in arg0_1, out buf2"
+is "memory that was allocated and never used before is not read" "$(cuda cooperative.inference 1)" \
+	"in arg0_1, out buf0, inout semaphores_cuda_0, out workspace_0"
+is "a user's kernel: a pointer that is stepped, one changed by a function, one added to" "$(cuda user_in_steps.inference 0)" \
+	"inout arg0_1, out buf0, inout arg1_1"
+is "constants that are not passed" "$(cuda user_odd_arguments.inference 1)" "in arg0_1, in arg1_1, out buf2"
+is "a subgraph's argument is what it is given" "$(cuda cond.inference 0; text cuda.json '.values[] | select(.name == "false_graph_0_arg0_1") | .kind, .index' | paste -sd' ')" \
+	$'in false_graph_0_arg0_1, out false_graph_0_buf0\ninput 1'
+
 # ---- in a process ----
 
 export PYTHONPATH=$ROOT/tests/lib/jittorch JITTORCH_LIBRARY=$BUILD/tests-lib/jittorch.so PYTHONDONTWRITEBYTECODE=1
@@ -164,19 +186,182 @@ like "... is said" "$(cat err)" 'input0.npy.: not the tensor described in the bu
 
 # ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
 
-sed 's/empty_strided_cpu/empty_strided_cuda/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
+sed 's/empty_strided_cpu/empty_strided_cuda/; s/cpp_fused/triton_poi_fused/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
 on_gpu() { JITTORCH_CUDA=1 LD_LIBRARY_PATH=$BUILD/tests-lib/cuda run "$@"; }
 on_gpu python3 app.py gpu.py 'print(step())'
 is "device memory: the same result" "$(cat out)" "$want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... watched, too" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
-like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by cpp_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
+like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
-like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'cpp_fused_log_0'
+like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'triton_poi_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
+
+floats() { python3 -c 'import struct, sys; print(*struct.unpack("<3f", open(sys.argv[1], "rb").read()[-12:]))' "$1"; }
+
+# A stream other than the default one, whose work is done late: torch's current stream is what counts (in libtorch_cuda.so, which nobody loads
+# globally).
+side='
+with torch.cuda.stream(torch.cuda.Stream()):'
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$side print(step())"
+is "a side stream: values are read when they are there" "$status $(cat out)" "0 $want"
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
+like "... and a NaN is found there" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 0.*there \[1\] = -2'
+on_gpu aoti-printer --record side -- python3 app.py gpu.py "$side step((1.0, -2.0, 3.0))"
+is "... with the graph's inputs" "$(floats side/bundle.m0.r000000/input0.npy)" "1.0 -2.0 3.0"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$side
+ for i in range(3): run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, 1.0, 1.0)])"
+like "--ima on a side stream: the kernel whose launch it was" "$(cat i.txt)" '^triton_poi_fused_log_0: illegal memory access.*call 0 of run 1 of 3_backward'
+like "... found by waiting for it" "$(tr -s ' ' <i.txt)" 'seen this call caused it'
+
+# The user captures a CUDA graph around a compiled function.
+capture='g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g): out = run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, 1.0, 1.0)])
+g.replay(); g.replay()
+print([t.tolist() if t is not None else None for t in out])'
+on_gpu python3 app.py gpu.py "$capture"
+is "a capture around a graph" "$(cat out)" "$want"
+for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer" "aoti-printer --record captured" "aoti-printer --profile"; do
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$capture"
+	is "... under $tool: the capture survives" "$status $(cat out)" "0 $want"
+done
+like "... which counts its replays" "$(cat err c.txt)" 'CUDA graph 1: 4 calls captured.*, replayed 2 times'
+
+# A thread that has used no GPU yet has no context, as autograd's before the first kernel of a backward graph.
+fresh() {
+	echo "args = [torch.Tensor($1), torch.Tensor(1.0, 1.0, 1.0)]
+t = threading.Thread(target=lambda: print([t.tolist() if t is not None else None for t in run(args)]))
+t.start()
+t.join()"
+}
+for tool in "aoti-nanassert" "aoti-printer --ima" "aoti-printer"; do
+	read -ra words <<<"$tool"
+	on_gpu "${words[@]}" --log c.txt -- python3 app.py gpu.py "$(fresh 1.0,2.0,3.0)"
+	is "a thread without a context under $tool" "$status $(cat out)" "0 $want"
+done
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(fresh 1.0,-2.0,3.0)"
+like "... its first kernel is examined" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 0'
+on_gpu aoti-printer --record thread -- python3 app.py gpu.py "$(fresh 1.0,-2.0,3.0)"
+is "... and the graph's inputs are kept" "$(floats thread/bundle.m0.r000000/input0.npy)" "1.0 -2.0 3.0"
+
+# Layouts and dtypes: nothing is copied that can be examined on the device, or needs no examination.
+copied() { # the largest copy to the host
+	awk '/^cuMemcpyDtoHAsync/ && $4 > n {n = $4} END {print n + 0}' driver
+}
+layout() {
+	sed "s/^        buf3 = .*/        buf3 = torch.ops.test.$1(buf2)/; s/^        buf4 = buf3.*/        buf4 = buf3/; s/^        buf5 = .*/        buf5 = buf0/" gpu.py >"$1.py"
+	rm -f driver
+	FAKECUDA_LOG=driver on_gpu aoti-nanassert --all --json --log f.json -- python3 app.py "$1.py" "run([torch.Tensor(1.0, 2.0, 3.0), torch.Tensor(1.0, $2, 1.0)])"
+}
+layout image 1.0
+is "channels_last: nothing found" "$status" 0
+is "... examined on the device, not copied" "$(grep -c 'run pt2_stats_f32 = 0' driver) $(($(copied) <= 32768))" "1 1"
+layout image 200.0
+is "... a NaN at its place" "$(jq -c '.findings[0] | .kernel, .values[.bad].buffer, .values[.bad].position' f.json | paste -sd' ')" \
+	'"torch.ops.test.image" "buf3" [1,7,4,27]'
+MASK=11 layout mask 1.0
+is "a mask holds no NaN: not read at all" "$status $(copied) $(grep -c 'run pt2_stats' driver)" "0 12 0"
+MASK=4 layout mask 1.0
+is "... nor do indices" "$status $(copied)" "0 12"
+MASK=24 layout mask 1.0
+is "float8 is examined on the device" "$(jq -c '.findings[0] | .values[.bad] | [.nan, .elements]' f.json) $(grep -c 'run pt2_stats_f8e4m3fn = 0' driver)" "[20000,80000] 2"
+layout huge 1.0
+is "a tensor too large to be copied" "$status $(copied)" "0 12"
+like "... is reported" "$(jq -r ".asides[]" f.json)" 'a complex32 tensor on the GPU was not examined: a copy of its 4.00 GiB would be too large'
+
+# A C++ kernel of a graph for a GPU works on the host, whose memory this GPU cannot reach: its calls are the CPU's.
+cat >cpp.sed <<'EOF'
+/^async_compile.wait/i\
+cpp_fused_log_2 = async_compile.cpp_pybinding(['const float*', 'float*', 'const int64_t'], r'''\
+extern "C"  void  kernel(const float* in_ptr0,\
+                       float* out_ptr0,\
+                       const int64_t ks0)\
+{ log }\
+''')\
+constant0 = torch.Tensor(*eval(os.environ["ON_HOST"]), on_cpu=True)
+s/^import math/&, os/
+s/^            x.memory.launch()/            getattr(x.memory, "launch", bool)()/
+s/^        buf0 = empty_strided_cuda.*/        buf9 = empty_strided_cpu((3, ), (1, ), None)\
+        cpp_fused_log_2(constant0, buf9, 3)\
+&/
+s/^empty_strided_cuda.*/&\
+empty_strided_cpu = lambda size, stride, dtype: torch.empty(size[0], on_cpu=True)/
+EOF
+sed -f cpp.sed gpu.py >mixed.py
+ON_HOST=1.0,2.0,3.0 on_gpu aoti-printer --ima --log i.txt -- python3 app.py mixed.py 'print(step())'
+is "--ima: a C++ kernel's memory is the host's" "$status $(cat i.txt out)" "0 $want"
+ON_HOST=1.0,-2.0,3.0 on_gpu aoti-nanassert --log f.txt -- python3 app.py mixed.py 'step()'
+like "... where a NaN is found, too" "$(cat f.txt)" 'NaN produced by cpp_fused_log_2'
+# With cpp_wrapper=True, torch 2.13 and newer compile a Triton kernel when it is called first, and that call is Python's.
+cat >lazy.txt <<'EOF'
+import torch._inductor.runtime.triton_lazy_compile as lazy
+kernels = {}
+lazy.start_kernel_compile(kernels, "triton_poi_fused_log_0", """
+async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(
+    triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32', 'XBLOCK': 'constexpr'}},
+    inductor_meta={'mutated_arg_names': []},
+)
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    tl.store(out_ptr0 + (x0), tl_math.log(tl.load(in_ptr0 + (x0))))
+''', device_str='cuda')
+""")
+x, y = torch.Tensor(1.0, W, 3.0), torch.empty(3)
+print(lazy.run_triton_kernel_with_autotune(kernels, "triton_poi_fused_log_0", 0, [x, y, 3]), y.tolist())
+EOF
+on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+is "cpp_wrapper: the first call of a kernel does the same" "$status $(cut -c1-22 out)" "0 launch data [0.0, 0.0,"
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$(sed s/W/-2.0/ lazy.txt)"
+is "... and is watched: kernel, line, roles of its arguments" \
+	"$(jq -c '.findings[0] | [.kernel, .line, (.values[] | [.buffer, .role])]' f.json)" \
+	'["triton_poi_fused_log_0",7,["in_ptr0","in"],["out_ptr0","out"]]'
+FAKECUDA_FAIL=illegal@1 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py "$(sed s/W/1.0/ lazy.txt)"
+like "... also for --ima" "$(cat i.txt)" 'call 0 of run 0 of triton_poi_fused_log_0 \(first call\)'
+# A kernel of Triton's: its launch is known from Python's launcher.
+cat >kernel.txt <<'P'
+triton_poi_fused_log_0 = async_compile.triton('triton_poi_fused_log_0', '''
+@triton_heuristics.pointwise(triton_meta={'signature': {'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32'}})
+@triton.jit
+def triton_poi_fused_log_0(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+    tl.store(out_ptr0 + (x0), tl_math.log(tl.load(in_ptr0 + (x0))))
+''')
+triton_poi_fused_add_2 = async_compile.triton('triton_poi_fused_add_2', '''
+@triton_heuristics.pointwise(triton_meta={'signature': {'in_out_ptr0': '*fp32', 'in_ptr0': '*fp32', 'xnumel': 'i32'}})
+@triton.jit
+def triton_poi_fused_add_2(in_out_ptr0, in_ptr0, xnumel, XBLOCK : tl.constexpr):
+    tl.store(in_out_ptr0 + (x0), tl.load(in_out_ptr0 + (x0)) + tl.load(in_ptr0 + (x0)))  # add
+''')
+P
+cat >compile.txt <<'P'
+    def triton(self, name, source):
+        from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+        return CachingAutotuner(self.cpp_pybinding((), source), ["a_ptr0", "b_ptr0", "xnumel", "XBLOCK"])
+
+P
+awk 'FNR == NR {compile = compile $0 "\n"; next} /^    def wait/ {printf "%s", compile} {print}' compile.txt gpu.py |
+	awk 'FNR == NR {kernel = kernel $0 "\n"; next} /^triton_poi_fused_log_0 =/ {printf "%s", kernel; skip = 1} /^triton_poi_fused_add_1 =/ {skip = 0} !skip {print}' kernel.txt - |
+	sed 's/triton_poi_fused_log_0(primals_1, buf0, 3)/triton_poi_fused_log_0.run(primals_1, buf0, 3, stream=0)/' >triton.py
+on_gpu python3 app.py triton.py 'print(step())'
+is "a kernel of Triton's: the same result" "$(cat out)" "$want"
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py triton.py 'step(); step()'
+like "--ima: its grid and block" "$(cat i.txt)" 'grid \(2, 1, 1\), block \(128, 1, 1\), 16 bytes of shared memory'
+like "... its numbers, by their names" "$(cat i.txt)" 'xnumel +3'
+sed 's/buf0, 3, stream=0/buf0, 8, stream=0/; s/for i in range(n):/for i in range(3):/' triton.py >large.py
+FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py large.py 'step(); step()'
+like "... and that it writes too many elements" "$(tr -s '\n ' ' ' <i.txt)" 'buf0 has 3 elements, the kernel was asked to write 8 \(xnumel 8\)'
+
+sed 's/^\( *\)triton_poi_fused_log_0.run/\1triton_poi_fused_add_2.run(primals_1, tangents_1, 3, stream=0)\n&/' triton.py >inplace.py
+on_gpu aoti-nanassert --log f.txt -- python3 app.py inplace.py 'step(); step((1.0, float("nan"), 3.0))'
+like "a scan: what was in an input that a call changes in place" "$(tr -s '\n ' ' ' <f.txt)" \
+	'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*read up.weight \(primals_1\) f32\[3\]@cuda:0: 1 NaN of 3 elements'
+like "... and which command examines that call" "$(cat f.txt)" "again +aoti-nanassert --graph 3_backward --stop-at 1:0 -- python3 app.py inplace.py 'step"
+eval "on_gpu $(sed -n 's/^ *again *//p' f.txt)"
+like "... which finds the same" "$(tr -s '\n ' ' ' <err)" 'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*1 torch.compile graph'
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
@@ -227,10 +412,12 @@ run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
 like "a module that torch runs for itself (autotuning) is not looked at" "$(cat err)" 'graphs were seen but never run|no compiled model was seen'
-run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
+run aoti-nanassert -q --exact -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py"); print(step())'
 is "CUDA graphs are taken out while values are looked at" "$(cat out)" "$want"
 run python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
 like "... and only then" "$(cat err)" 'a CUDA graph was made'
+run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.compile_fx(model, "graph.py")'
+like "... not while they are scanned, which a graph captures" "$(cat err)" 'a CUDA graph was made'
 
 run aoti-nanassert -- python3 -Iu -c 'print(1)'
 like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'

@@ -15,6 +15,7 @@
  *     capturing=ROWS   call= while another stream is being captured: "captured: 0" when that ends well
  *     threads=TxN:ROWS T threads, each N runs on a stream of its own: how many failed, how many were wrong
  *     graph=N:ROWS     a graph captured once, replayed N times with new inputs
+ *     nangraph=N:ROWS  the same, with a NaN in the first input of the last replay, at index 9
  *     unseen=N:ROWS    graph= with functions that dlsym() gave
  *     replays=TxN:ROWS a graph captured once, made executable by each of T threads and replayed N times there: how many failed
  *     remade=N:ROWS    a graph replayed N times as graph= does, made anew and replayed N times, cloned and replayed once; as the child of
@@ -382,11 +383,13 @@ static void find_graphs(bool by_name)
 }
 
 /* Inputs keep their addresses; what is in them changes from one replay to the next. */
-static int replay(struct job *j, void *exec, void *stream, uint32_t seed)
+static int replay(struct job *j, void *exec, void *stream, uint32_t seed, bool with_nan)
 {
 	size_t bytes = (size_t)j->rows * COLUMNS * 4;
 	void *x;
 	numbers(j->x, j->rows * COLUMNS, seed);
+	if (with_nan)
+		j->x[9] = NAN;
 	compute(j->x, j->y, j->want, j->rows);
 	torch.data(j->tensor[0], &x);
 	int rc = cudaMemcpy(x, j->x, bytes, TO_DEVICE);
@@ -411,7 +414,7 @@ static int warm(struct job *j, int64_t rows, void *stream)
 	return rc ? rc : cudaStreamSynchronize(stream);
 }
 
-static void graph(int n, int64_t rows)
+static void graph(int n, int64_t rows, bool with_nan)
 {
 	struct job j;
 	void *stream, *g = NULL, *exec = NULL;
@@ -420,7 +423,7 @@ static void graph(int n, int64_t rows)
 	rc = rc ? rc : capture(&j, stream, &g);
 	rc = rc ? rc : (graphs.instantiate ? graphs.instantiate : cudaGraphInstantiate)(&exec, g, 0);
 	for (int i = 0; i < n && !rc; i++) {
-		rc = replay(&j, exec, stream, 100 + (uint32_t)i);
+		rc = replay(&j, exec, stream, 100 + (uint32_t)i, with_nan && i == n - 1);
 		if (!rc)
 			tell(&j, 0);
 	}
@@ -481,7 +484,7 @@ static void replays(int t, int n, int64_t rows)
 static void replay_and_tell(struct job *j, void *exec, void *stream, int n)
 {
 	for (int i = 0; i < n; i++) {
-		int rc = replay(j, exec, stream, 200 + (uint32_t)i);
+		int rc = replay(j, exec, stream, 200 + (uint32_t)i, false);
 		if (rc)
 			printf("rc %d %s\n", rc, cudaGetErrorString(rc));
 		else
@@ -646,7 +649,7 @@ int main(int argc, char **argv)
 			threads((int)n, each, strtol(rest + 1, NULL, 10));
 		} else if (is(a, "unseen=")) {
 			find_graphs(true);
-			graph((int)n, strtol(rest + 1, NULL, 10));
+			graph((int)n, strtol(rest + 1, NULL, 10), false);
 			find_graphs(false);
 		} else if (is(a, "replays=")) {
 			int each = (int)strtol(rest + 1, &rest, 10);
@@ -655,8 +658,8 @@ int main(int argc, char **argv)
 			remade((int)n, strtol(rest + 1, NULL, 10));
 		else if (is(a, "both="))
 			both((int)n, strtol(rest + 1, NULL, 10));
-		else if (is(a, "graph="))
-			graph((int)n, strtol(rest + 1, NULL, 10));
+		else if (is(a, "graph=") || is(a, "nangraph="))
+			graph((int)n, strtol(rest + 1, NULL, 10), is(a, "nangraph="));
 		else if (is(a, "bench="))
 			bench((int)n, strtol(rest + 1, NULL, 10));
 		else if (!strcmp(a, "wait")) {

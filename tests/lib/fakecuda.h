@@ -22,7 +22,7 @@
  *     FAKECUDA_FAIL     illegal@K: the K-th launch of the process, from 1, makes an illegal access (found when it runs);
  *                       launch@K: the K-th launch fails at once with CUDA_ERROR_LAUNCH_FAILED (719, sticky);
  *                       oom: no memory; oom@BYTES: no more than BYTES of each device; nodevice: cuInit fails (100);
- *                       module: no module can be loaded (209); old: what CUDA 12.3 and 12.4 have brought (names of functions,
+ *                       module: no module can be loaded (209); noscan: no PTX with an entry pt2_scan_few (218); old: what CUDA 12.3 and 12.4 have brought (names of functions,
  *                       sizes of parameters) is not supported (801). Several with commas between them.
  *     FAKECUDA_DEVICES  how many (1)
  *     FAKECUDA_SM       their compute capability (90): a cubin of another generation is refused with 209
@@ -66,9 +66,10 @@ int fakecuda_enqueue(void *stream, const char *name, fakecuda_fn *fn, const uint
 
 /* ---- statistics of a tensor: the kernels that the probe ships as PTX (libprobe/cuda_reduce.c) ---- */
 
-/* .visible .entry pt2_stats_TYPE(.param .u64 data, .param .u64 n, .param .u64 out)     TYPE: f32, f64, f16, bf16
+/* .visible .entry pt2_stats_TYPE(.param .u64 data, .param .u64 n, .param .u64 out, .param .align 8 .b8 layout[96])
+ *     TYPE: f32, f64, f16, bf16, f8e5m2, f8e4m3fn, f8e5m2fnuz, f8e4m3fnuz, c64, c128
  *
- * n elements that lie one behind the other. Launched with any grid (B, 1, 1) and block (T, 1, 1), T a power of two up to 1024, no
+ * n elements in the order of memory; layout is struct cuda_layout (libprobe/cuda.h), zeros for those that lie one behind the other. Launched with any grid (B, 1, 1) and block (T, 1, 1), T a power of two up to 1024, no
  * dynamic shared memory; thread t of block b looks at elements b*T + t, + B*T, ... Block b writes out[b], nothing is read of
  * it before. What a tensor_stats() of the same elements says (tensor/stats.h), the sum in place of the mean: min, max and sum leave out
  * NaN and count infinities; where there are no numbers min is +infinity, max -infinity, sum 0. first_bad is the lowest index of a NaN or

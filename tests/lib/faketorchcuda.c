@@ -4,6 +4,7 @@
  * The allocator (c10/cuda/CUDACachingAllocator.cpp): sizes are rounded up to 512; up to 1 MB they are cut from segments of 2 MB, more
  * gets segments of its own, a multiple of 2 MB. What is freed is kept for its stream. An access behind a tensor therefore stays inside
  * a segment, and no driver sees it. PYTORCH_NO_CUDA_MEMORY_CACHING: every tensor is an allocation of the driver's.
+ * PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: a segment's memory is mapped in handles of 2 MB (torch's small pool).
  *
  * It does not call libcommon/core/aten: mm and addmm write into a result that is given, so no shape is chosen, and compute as a kernel of the
  * fake GPU, whose accesses are what is under test.
@@ -22,6 +23,12 @@
 extern int cudaMalloc(void **, size_t), cudaFree(void *), cudaGetDevice(int *), cudaSetDevice(int), cudaStreamIsCapturing(void *, int *);
 extern int cudaThreadExchangeStreamCaptureMode(int *), cudaMemcpyAsync(void *, const void *, size_t, int, void *), cudaGetLastError(void);
 extern int cudaMemcpy(void *, const void *, size_t, int);
+extern int cuMemAddressReserve(void **, size_t, size_t, uint64_t, unsigned long long);
+extern int cuMemCreate(unsigned long long *, size_t, const void *, unsigned long long),
+    cuMemSetAccess(void *, size_t, const void *, size_t);
+extern int cuMemMap(void *, size_t, size_t, unsigned long long, unsigned long long);
+extern int cudaStreamBeginCapture(void *, int), cudaStreamEndCapture(void *, void **), cudaGraphLaunch(void *, void *);
+extern int cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphDestroy(void *);
 extern const char *cudaGetErrorString(int);
 struct tensor;
 extern int32_t aoti_torch_get_data_ptr(struct tensor *, void **), aoti_torch_get_dim(struct tensor *, int64_t *);
@@ -106,6 +113,19 @@ int32_t aoti_torch_cuda_guard_set_index(struct guard *g, int32_t device)
 	return rc ? cuda_failed(rc) : 0;
 }
 
+/* torch.cuda.CUDAGraph (aten/src/ATen/cuda/CUDAGraph.cpp): this library's own calls. mode 0: "global", the default of torch.cuda.graph. */
+int32_t faketorch_cuda_capture_begin(void *stream) { return cudaStreamBeginCapture(stream, 0); }
+
+int32_t faketorch_cuda_capture_end(void *stream, void **exec)
+{
+	void *graph = NULL;
+	int rc = cudaStreamEndCapture(stream, &graph);
+	rc = rc ? rc : cudaGraphInstantiate(exec, graph, 0);
+	return rc ? rc : cudaGraphDestroy(graph);
+}
+
+int32_t faketorch_cuda_replay(void *exec, void *stream) { return cudaGraphLaunch(exec, stream); }
+
 /* ---- memory ---- */
 
 struct block {
@@ -157,12 +177,30 @@ static void split(struct block *b, size_t bytes)
 	b->bytes = bytes;
 }
 
+static bool expandable(void)
+{
+	const char *conf = getenv("PYTORCH_CUDA_ALLOC_CONF");
+	return conf && strstr(conf, "expandable_segments:True");
+}
+
+static int mapped(void **p, size_t bytes)
+{
+	unsigned long long handle;
+	int rc = cuMemAddressReserve(p, bytes, 0, 0, 0);
+	for (size_t at = 0; at < bytes && !rc; at += SEGMENT) {
+		rc = cuMemCreate(&handle, SEGMENT, NULL, 0);
+		rc = rc ? rc : cuMemMap((char *)*p + at, SEGMENT, 0, handle, 0);
+		rc = rc ? rc : cuMemSetAccess((char *)*p + at, SEGMENT, NULL, 0);
+	}
+	return rc;
+}
+
 /* With the capture mode that lets allocations be made while a graph is captured, as torch does. */
 static int from_driver(void **p, size_t bytes)
 {
 	int mode = 2;
 	cudaThreadExchangeStreamCaptureMode(&mode);
-	int rc = cudaMalloc(p, bytes);
+	int rc = expandable() ? mapped(p, bytes) : cudaMalloc(p, bytes);
 	cudaThreadExchangeStreamCaptureMode(&mode);
 	return rc;
 }
@@ -292,6 +330,16 @@ static int32_t matrix_of(struct tensor *t, struct matrix *m)
 	return 0;
 }
 
+/* FAKETORCH_TF32: of an operand's mantissa the tensor cores read 10 bits. */
+static float short_of(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, 4);
+	bits &= getenv("FAKETORCH_TF32") ? ~UINT32_C(0x1fff) : ~UINT32_C(0);
+	memcpy(&x, &bits, 4);
+	return x;
+}
+
 /* out, self (0: none), a, b: address and two strides each; rows, columns, inner; beta, alpha */
 static void gemm(const struct fakecuda_kernel *k)
 {
@@ -306,7 +354,7 @@ static void gemm(const struct fakecuda_kernel *k)
 		for (uint64_t j = 0; j < v[SIZES + 1]; j++) {
 			float sum = 0;
 			for (uint64_t n = 0; n < v[SIZES + 2]; n++)
-				sum += AT(A, i, n) * AT(B, n, j);
+				sum += short_of(AT(A, i, n)) * short_of(AT(B, n, j));
 			AT(OUT, i, j) = (float)scale[1] * sum + (v[SELF] && scale[0] != 0 ? (float)scale[0] * AT(SELF, i, j) : 0);
 		}
 }

@@ -116,6 +116,7 @@ torch.ones = lambda *size, requires_grad=False: Tensor(requires_grad)
 torch.xpu = None
 torch.version.cuda, torch.version.hip = "12.8", None
 torch._C._cuda_init, torch._C._cuda_getDeviceCount = start, count
+torch._C._ensureCUDADeviceGuardSet = lambda: [count()] and None
 torch.cuda.is_available = lambda: True  # NVML says so without starting anything
 torch.cuda.is_initialized = lambda: gpu["started"] == os.getpid()
 torch.cuda._lazy_init = lambda: None if torch.cuda.is_initialized() else torch._C._cuda_init()
@@ -146,6 +147,7 @@ def trial(f):
 gpus_in_children_only()
 answer("an import that starts CUDA before the fork", trial(torch.cuda._lazy_init))
 answer("an import that counts devices", trial(torch._C._cuda_getDeviceCount))
+answer("fake tensors, which count them inside of torch", trial(torch._C._ensureCUDADeviceGuardSet))
 
 
 @functools.cache

@@ -3,11 +3,12 @@
 #define PT2_TEST_PROBEPTX_H
 #include "test.h"
 
-/* NUL-terminated; good until b is released. */
-static inline const char *probe_ptx(const char *build, struct buf *b)
+/* NUL-terminated; good until b is released. target: sm_50 (cuda_reduce.c), sm_52 (scan.ptx). */
+static inline const char *probe_ptx(const char *build, const char *target, struct buf *b)
 {
+	char begin[64];
+	const size_t n_begin = (size_t)snprintf(begin, sizeof(begin), ".version 6.4\n.target %s\n", target);
 	char *path = xasprintf("%s/lib/pt2utils/libpt2probe.so", build);
-	static const char begin[] = ".version 6.4\n.target sm_50\n";
 	FILE *f = fopen(path, "r");
 	size_t n;
 	if (!f)
@@ -16,7 +17,7 @@ static inline const char *probe_ptx(const char *build, struct buf *b)
 		buf_wrote(b, n);
 	fclose(f);
 	free(path);
-	const char *text = memmem(b->p, b->len, begin, sizeof(begin) - 1);
+	const char *text = memmem(b->p, b->len, begin, n_begin);
 	assert_non_null(text);
 	assert_non_null(memchr(text, 0, b->len - (size_t)(text - b->p)));
 	return text;

@@ -54,6 +54,7 @@ static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
 	uint64_t size = json_count(&r->t, k, "size", 0);
 	p->size = size < 4096 ? (uint32_t)size : 0;
 	p->value = hex_of(r, k, "value");
+	p->text = json_dup(&r->t, k, "name", r->a);
 	p->role = json_dup(&r->t, k, "role", r->a);
 	p->tensor = p->role.n != 0;
 	p->buffer = json_dup(&r->t, k, "buffer", r->a);
@@ -173,6 +174,9 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c)
 	uint32_t from = 0, arg = 0;
 	if (!k || !e->launch)
 		return;
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].text.n) /* Python's own names */
+			return;
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (!e->p[i].tensor || e->p[i].arg >= k->n_args)
 			continue;
@@ -205,7 +209,8 @@ uint64_t ima_room(const struct ima_param *p)
 {
 	if (!p->allocation || p->address == IMA_NONE || p->address < p->base || p->address - p->base > p->allocation)
 		return IMA_NONE;
-	return p->allocation - (p->address - p->base);
+	const uint64_t room = p->allocation - (p->address - p->base);
+	return p->storage != IMA_NONE && p->storage > room ? IMA_NONE : room;
 }
 
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b)
@@ -253,13 +258,44 @@ static bool numel_of(const struct ima_param *p, uint64_t *n)
 	return p->n_dim >= 0;
 }
 
-/* IMA_WHY_N: nothing wrong with it is known. */
-static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b)
+/* More elements are written than it has. A kernel with indices (a scatter into a small tensor) may write more often than there are
+ * elements: it modifies the tensor. */
+static enum ima_why judge_number(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b, bool *certain)
 {
 	const struct ima_param *p = &e->p[i];
-	const uint64_t room = ima_room(p), each = bytes_of(p);
+	const uint64_t room = ima_room(p), each = bytes_of(p), most = p->storage != IMA_NONE ? p->storage : room;
 	uint64_t numel, reach;
+	if (!told || !each || !written(p) || !numel_of(p, &numel) || told <= numel || __builtin_mul_overflow(told, each, &reach))
+		return IMA_WHY_N;
+	const bool beyond = most != IMA_NONE && reach > most;
+	buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s%s", numel, told, how,
+		 beyond ? ": past the end of its " : "",
+		 !beyond                  ? ""
+		 : p->storage != IMA_NONE ? "storage"
+					  : "allocation");
+	*certain = slice_is(p->role, "out") && p->storage != IMA_NONE && beyond;
+	return IMA_TOO_MANY;
+}
+
+/* Does the driver know allocations at all? It may not know those of a pool (cudaMallocAsync). */
+static bool answered(const struct ima_event *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].allocation)
+			return true;
+	return false;
+}
+
+/* IMA_WHY_N: nothing wrong with it is known. */
+static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b, bool *certain)
+{
+	const struct ima_param *p = &e->p[i];
+	const uint64_t room = ima_room(p);
 	ima_param_name(e, i, b);
+	*certain = true;
+	/* The driver knows pinned memory, which a kernel may use. */
+	if (slice_is(p->on, "cpu") && p->allocation)
+		return IMA_WHY_N;
 	if (slice_is(p->on, "cpu")) {
 		buf_addf(b, " is in host memory, at 0x%" PRIx64, p->address);
 		return IMA_ON_HOST;
@@ -273,47 +309,53 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 			 p->extent - p->storage, p->extent, p->storage);
 		return IMA_BEYOND_STORAGE;
 	}
-	if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room) {
+	*certain = false;
+	if (p->extent != IMA_NONE && p->storage == IMA_NONE && room != IMA_NONE && p->extent > room) {
 		buf_addf(b, " reaches %" PRIu64 " bytes past its allocation: sizes and strides need %" PRIu64 " bytes, it has %" PRIu64,
 			 p->extent - room, p->extent, room);
 		return IMA_BEYOND_ALLOCATION;
 	}
-	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda")) {
+	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda") && answered(e)) {
 		buf_addf(b, " is in no allocation known to the driver (0x%" PRIx64 "): freed?", p->address);
 		return IMA_NO_ALLOCATION;
 	}
-	if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach)) {
-		buf_addf(b, " has %" PRIu64 " elements, the kernel was asked to write %" PRIu64 " (%s)%s", numel, told, how,
-			 room == IMA_NONE || reach <= room ? "" : ": past the end of its allocation");
-		return IMA_TOO_MANY;
-	}
-	return IMA_WHY_N;
+	return judge_number(e, i, told, how, b, certain);
 }
 
-static void suspect(struct ima *r, struct ima_event *e, uint32_t param, enum ima_why why, const struct buf *text)
+static void suspect(struct ima *r, struct ima_event *e, uint32_t param, enum ima_why why, bool certain, const struct buf *text)
 {
-	e->suspect[e->n_suspects++] = (struct ima_suspect){param, why, arena_slice(&r->arena, buf_slice(text))};
+	e->suspect[e->n_suspects++] = (struct ima_suspect){param, why, certain, arena_slice(&r->arena, buf_slice(text))};
+}
+
+static bool is_suspect(const struct ima_event *e, uint32_t param)
+{
+	for (uint32_t i = 0; i < e->n_suspects; i++)
+		if (e->suspect[i].param == param)
+			return true;
+	return false;
 }
 
 void ima_judge(struct ima *r, struct ima_event *e)
 {
 	struct buf how = {0}, b = {0};
 	const uint64_t told = told_elements(e, &how);
+	bool certain, any = false;
 	e->suspect = arena_alloc(&r->arena, (e->n + 1) * sizeof(*e->suspect));
 	e->n_suspects = 0;
 	for (uint32_t i = 0; i < e->n; i++) {
 		buf_reset(&b);
-		enum ima_why why = e->p[i].tensor ? judge_tensor(e, i, told, buf_str(&how), &b) : IMA_WHY_N;
-		if (why != IMA_WHY_N)
-			suspect(r, e, i, why, &b);
+		enum ima_why why = e->p[i].tensor ? judge_tensor(e, i, told, buf_str(&how), &b, &certain) : IMA_WHY_N;
+		if (why == IMA_WHY_N)
+			continue;
+		suspect(r, e, i, why, certain, &b);
+		any |= certain;
 	}
-	bool none = !e->n_suspects;
-	for (uint32_t i = 0; i < e->n && none; i++)
-		if (e->p[i].tensor && !slice_is(e->p[i].role, "out") && integers(&e->p[i])) {
+	for (uint32_t i = 0; i < e->n && !any; i++)
+		if (e->p[i].tensor && !slice_is(e->p[i].role, "out") && integers(&e->p[i]) && !is_suspect(e, i)) {
 			buf_reset(&b);
 			ima_param_name(e, i, &b);
 			buf_adds(&b, " holds integers: an index read from it may be out of bounds");
-			suspect(r, e, i, IMA_INDEX, &b);
+			suspect(r, e, i, IMA_INDEX, false, &b);
 		}
 	buf_release(&how);
 	buf_release(&b);
@@ -337,11 +379,13 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 		buf_add_clean(b, e->error);
 		buf_adds(b, ")");
 	}
-	buf_adds(b, refused ? ", when " : ", seen at ");
-	buf_add_clean(b, e->kernel);
-	if (e->call != NONE)
-		buf_addf(b, " (call %u)", e->call);
-	buf_adds(b, refused ? " was launched" : "; caused by that kernel or an earlier one");
+	if (e->kernel.n) {
+		buf_adds(b, refused ? ", when " : ", seen at ");
+		buf_add_clean(b, e->kernel);
+		if (e->call != NONE)
+			buf_addf(b, " (call %u)", e->call);
+		buf_adds(b, refused ? " was launched" : "; caused by that kernel or an earlier one");
+	}
 	buf_adds(b, "; nothing after it was checked. To find the kernel and the reason, run: aoti-printer --ima -- COMMAND (or --ima "
 		    "--torch MODEL.pt2 "
 		    "INPUT...)");

@@ -14,8 +14,10 @@
  * Checked, all from what the watched process itself knew before the launch: sizes and strides of each tensor
  * against its storage and its allocation; its device; and how many elements the kernel has to process (the arguments xnumel,
  * ynumel, znumel of Inductor's kernels: it writes their product; torch/_inductor/codegen/triton.py) against the room
- * after each pointer that it writes. If the kernel reads indices from memory, bounds cannot be checked from outside: then the integer
- * tensors that the kernel reads are named.
+ * after each pointer that it writes. The storage decides, as libtorch knows it. What the driver calls an allocation (cuMemGetAddressRange)
+ * is only one of several mappings where torch grows its segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True): 2 or 20 MiB each, and
+ * a tensor may be in many. So without a known storage it is a possible suspect at most. If the kernel reads indices from memory, bounds
+ * cannot be checked from outside: then the integer tensors that the kernel reads are named.
  *
  * Events are untrusted: members that are missing or of the wrong type are ignored.
  */
@@ -51,7 +53,7 @@ struct ima_param {
 	X(BEYOND_ALLOCATION, "beyond-allocation") \
 	X(NO_ALLOCATION, "no-allocation") /* known to the driver: freed? */ \
 	X(TOO_MANY, "too-many")           /* elements that the kernel has to write */ \
-	X(INDEX, "index")                 /* integers that it reads may be indices: only if nothing else was found */
+	X(INDEX, "index")                 /* integers that it reads may be indices: only if nothing else is certain */
 
 /* clang-format off */
 #define IMA_ENUM(id, name) IMA_##id,
@@ -61,6 +63,7 @@ enum ima_why { IMA_WHYS(IMA_ENUM) IMA_WHY_N };
 struct ima_suspect {
 	uint32_t param;
 	enum ima_why why;
+	bool certain;
 	struct slice text; /* "buf1 reaches 64 bytes beyond its storage: ..." */
 };
 
@@ -96,9 +99,9 @@ void ima_name_numbers(struct ima_event *e, const struct contract *c);
 /* Which pointers could leave their memory, in order; possibly none. Call ima_name_numbers() first. */
 void ima_judge(struct ima *r, struct ima_event *e);
 const char *ima_why_name(enum ima_why why);
-/* Is this pointer certainly wrong? Never for IMA_INDEX. */
-static inline bool ima_certain(const struct ima_suspect *s) { return s->why != IMA_INDEX; }
-/* Bytes from the pointer to the end of its allocation, or IMA_NONE. */
+/* Is this pointer certainly wrong? A tensor is only if it leaves its storage, or is in memory of another device. */
+static inline bool ima_certain(const struct ima_suspect *s) { return s->certain; }
+/* Bytes from the pointer to the end of its allocation, or IMA_NONE: also if the driver's answer ends before the tensor's storage does. */
 uint64_t ima_room(const struct ima_param *p);
 /* "in_ptr0", "buf3", "parameter 2" */
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);

@@ -286,7 +286,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 		take_run(n, c);
 		return;
 	}
-	n->calls++;
+	n->calls += !c->scanned;
 	if (n->o.constants)
 		take_constants(n, c);
 	if (c->crashed) {

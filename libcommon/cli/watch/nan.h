@@ -63,8 +63,10 @@ struct nan_call {
 	struct nan_value *value;
 	uint32_t n_values;
 	bool crashed;
-	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: unknown */
-	uint32_t nth;       /* ordinal among the program's calls of this kernel, from 0; NONE: unknown */
+	struct slice ended;     /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: unknown */
+	bool scanned;           /* found on a GPU without waiting (CALLS_SCAN), and counted before */
+	uint32_t graph, replay; /* of those: which CUDA graph it is captured in, and which replay it was, from 1; 0: none, unknown */
+	uint32_t nth;           /* ordinal among the program's calls of this kernel, from 0; NONE: unknown */
 };
 
 struct nan_finding {

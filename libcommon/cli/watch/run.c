@@ -34,11 +34,11 @@ static struct err no_torch;
 
 static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
 {
-	if (o->torch && no_torch.text[0])
+	if (o->how.torch && no_torch.text[0])
 		return *err = no_torch, NULL;
-	if (o->torch && trusted_torch)
+	if (o->how.torch && trusted_torch)
 		return trusted_torch;
-	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "libpt2shim.so", err);
+	return o->how.torch ? run_find_torch(a, o->how.torch, err) : own_file(a, "PT2_SHIM", "libpt2shim.so", err);
 }
 
 /* ---- the folder ---- */
@@ -157,13 +157,13 @@ static int put_weights(struct run_job *j, struct package *pkg, const struct pack
 	bool has = false;
 	*path = NULL;
 	int carries = weights_of_package(&carried, pkg, m, err), r = -1;
-	if (carries < 0 || (!carries && !o->weights))
+	if (carries < 0 || (!carries && !o->how.weights))
 		return carries;
 	*path = in_folder(j, SLICE("weights.run"));
-	if (!o->weights) {
+	if (!o->how.weights) {
 		r = put_fitted(j, &carried, o->contract, false, *path, err);
 		*size += all_bytes(&carried);
-	} else if (weights_open(&w, o->weights, err) == 0) {
+	} else if (weights_open(&w, o->how.weights, err) == 0) {
 		if (carries)
 			weights_behind(&w, &carried);
 		if (has_weights(pkg, m, &has, err) == 0)
@@ -192,7 +192,7 @@ static int check_device(struct package *pkg, const struct package_model *m, cons
 	if (md->device.n && !*gpu && !slice_is(md->device, "cpu"))
 		return err_set(err, EXIT_INPUT, "'%s' is compiled for %.*s; only models for cpu and cuda can be run", pkg->path,
 			       SLN(md->device, 40));
-	if (*gpu && !o->torch)
+	if (*gpu && !o->how.torch)
 		return err_set(
 		    err, EXIT_INPUT,
 		    "'%s' is compiled for cuda: run it with an installed libtorch for CUDA (--torch), or watch a program that runs "
@@ -259,9 +259,9 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option(&w, "--weights", weights);
 	option(&w, "--blob", blob);
 	option(&w, "--extern-nodes", extern_nodes);
-	for (size_t i = 0; i < o->n_load; i++)
+	for (size_t i = 0; i < o->how.load.n; i++)
 		option(&w, "--load", load[i]);
-	option_number(&w, "--runs", o->runs);
+	option_number(&w, "--runs", (uint64_t)o->how.runs);
 	option_number(&w, "--threads", o->threads);
 	option_number(&w, "--limit-memory", j->max_memory);
 	if (j->gpu)
@@ -292,12 +292,12 @@ static const char *shown_name(struct run_job *j, struct package *pkg, const stru
 static int find_libraries(struct run_job *j, const struct run_options *o, char **load, struct err *err)
 {
 	char path[PATH_MAX];
-	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
+	if (o->how.load.n > RUN_MAX_LOAD || (o->how.load.n && !o->how.torch))
 		return err_set(err, EXIT_USAGE, "operator libraries (--load) need an installed libtorch (--torch); at most %d",
 			       RUN_MAX_LOAD);
-	for (size_t i = 0; i < o->n_load; i++) {
-		if (!realpath(o->load[i], path))
-			return err_errno(err, EXIT_INPUT, "cannot open '%s'", o->load[i]);
+	for (size_t i = 0; i < o->how.load.n; i++) {
+		if (!realpath(o->how.load.v[i], path))
+			return err_errno(err, EXIT_INPUT, "cannot open '%s'", o->how.load.v[i]);
 		load[i] = arena_strndup(&j->arena, path, strlen(path));
 	}
 	return 0;
@@ -311,17 +311,17 @@ static bool has_cuda(const char *torch)
 	return has;
 }
 
-void run_trust(const char *torch, const char *const *load, size_t n_load)
+void run_trust(const struct run_how *how)
 {
 	static struct arena arena; /* for as long as the options */
 	char path[PATH_MAX];
-	if (!torch || !(trusted_torch = run_find_torch(&arena, torch, &no_torch)))
+	if (!how->torch || !(trusted_torch = run_find_torch(&arena, how->torch, &no_torch)))
 		return;
 	broker_trust(BROKER_PATH, trusted_torch);
 	if (has_cuda(trusted_torch))
 		broker_trust(BROKER_GPU, NULL);
-	for (size_t i = 0; i < n_load; i++)
-		if (realpath(load[i], path)) /* a missing one is reported when it is needed */
+	for (size_t i = 0; i < how->load.n; i++)
+		if (realpath(how->load.v[i], path)) /* a missing one is reported when it is needed */
 			broker_trust(BROKER_PATH, path);
 }
 
@@ -330,7 +330,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 {
 	uint64_t size;
 	char *load[RUN_MAX_LOAD];
-	struct package_model *m = package_model(pkg, o->model, err);
+	struct package_model *m = package_model(pkg, o->how.model, err);
 	if (!m)
 		return -1;
 	if (!m->so)
@@ -350,7 +350,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 	j->so = in_folder(j, pkg->file[m->so].name);
 	j->outputs = in_folder(j, SLICE("outputs.run"));
 	j->max_memory = o->max_memory ? o->max_memory : (16ull << 30) + 4 * size;
-	j->timeout_s = o->timeout_s ? o->timeout_s : 600;
+	j->timeout_s = o->how.timeout_s ? (unsigned)o->how.timeout_s : 600;
 	if (put_inputs(inputs, in, n_in, err) < 0 || avoid_noexec(j, pkg, m, err) < 0)
 		return -1;
 	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, weights,

@@ -1,6 +1,6 @@
 /* run.h - run a compiled model once or more, in its own process: with our libpt2shim.so, or with an installed libtorch.
  *
- *     struct run_options o = {.model = NULL, .runs = 1};
+ *     struct run_options o = {.how = {.torch = NULL, .runs = 1}};
  *     struct run_result r;
  *     if (run_model(&pkg, in, n_in, &o, &r, &err) < 0)      // something is missing, refused or crashed; r holds nothing
  *         die_err(&err);
@@ -20,12 +20,12 @@
  * is beside it. If that folder is mounted noexec, the library is also in memory (memfd_create) and loaded from there: .in_memory, which the
  * child has as RUN_IN_MEMORY (child.h, .fds).
  *
- * Refused, by name: models for a GPU without .torch, for another machine, for a CPU with instructions that this one lacks;
+ * Refused, by name: models for a GPU without .how.torch, for another machine, for a CPU with instructions that this one lacks;
  * models of other runtimes (without torch's aoti_torch_*: modelso.h); operators that libpt2shim.so does not have - all of them
  * listed before anything runs; err then suggests .torch -; custom ops defined in Python, or (.torch) in a library
  * that .load does not name; packages without weights (aot_inductor.package_constants_in_so=False), if none are given.
  *
- * Weights: .weights is read here, checked against .contract, and passed on as tensors, in the layout that the model was compiled for
+ * Weights: .how.weights is read here, checked against .contract, and passed on as tensors, in the layout that the model was compiled for
  * (tensor/weights/weights.h); so are those that a package holds as files. The child opens no file of the user's.
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/user/RUN.md): limits of address space and time, no core file; a filter of
@@ -41,36 +41,16 @@
 #include "model/package/package.h"
 #include "base/process/child.h"
 #include "watch/runfile.h"
+#include "watch/runopt.h"
 
 enum { RUN_MAX_LOAD = 16, RUN_IN_MEMORY = 3 };
 
-/* Rows of struct opt and opt_rule that every tool has which runs a model, and those that one has which watches a command, too. */
-#define RUN_RULE_LOAD \
-	{ \
-		.of = "load", .without = "torch", .text = "--load requires --torch" \
-	}
-#define RUN_OPT_TIMEOUT(seconds) OPT_INT(0, "timeout", "SECONDS", &(seconds), 1, 1000000, "stop the model after SECONDS (default: 600)")
-#define RUN_RULES_COMMAND \
-	{.of = OPT_COMMAND, .with = OPT_OPERANDS, .text = "-- COMMAND cannot be combined with MODEL or INPUT"}, \
-	{ \
-		.of = OPT_COMMAND, .with = "model weights torch load repeat timeout", \
-		.text = "-- COMMAND cannot be combined with --model, --weights, --torch, --load, --repeat or --timeout" \
-	}
-
 struct run_options {
-	const char *model; /* which model, when the package holds several */
-	const char *torch; /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
-	/* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
-	const char *const *load;
-	size_t n_load; /* at most RUN_MAX_LOAD */
-	/* a file (tensor/weights/weights.h) with the model's weights; NULL: its own, or its package's */
-	const char *weights;
+	struct run_how how;
 	const struct contract
 	    *contract;        /* of the model: names, shapes and layout of the weights; NULL: only what its own functions report */
-	unsigned runs;        /* 0: 1; each with the same inputs; the last one's outputs are returned */
 	unsigned threads;     /* OpenMP; 0: OMP_NUM_THREADS, else one per processor */
 	uint64_t max_memory;  /* bytes of address space; 0: 16 GiB and four times the model's files */
-	unsigned timeout_s;   /* 0: 600 */
 	bool check_inputs;    /* AOTI_RUNTIME_CHECK_INPUTS=1 */
 	bool watched;         /* it runs under libpt2probe.so */
 	const char *save_dir; /* .watched: the folder to which the probe saves tensors; or NULL */
@@ -100,9 +80,9 @@ struct run_result {
  * doctor_find_torch finds by its paths, else that of python3. NULL and err, which names the Python that was tried. */
 const char *run_find_torch(struct arena *a, const char *given, struct err *err);
 
-/* For a tool that will be sealed (base/broker/broker.h): finds the libtorch of --torch (NULL: none was asked for), and lets it and the
- * libraries of --load be given to models' processes. What is not found is an error when it is needed. */
-void run_trust(const char *torch, const char *const *load, size_t n_load);
+/* For a tool that will be sealed (base/broker/broker.h): finds the libtorch of .torch (NULL: none was asked for), and lets it and the
+ * libraries of .load be given to models' processes. What is not found is an error when it is needed. */
+void run_trust(const struct run_how *how);
 
 int run_prepare(struct run_job *job, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 		struct err *err);

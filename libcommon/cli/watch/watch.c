@@ -287,7 +287,7 @@ static int take_operands(struct watch *w, struct inputs *in, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	w->loaded = xcalloc(1, sizeof(*w->loaded));
-	if (inputs_load(w->loaded, in, o->model, o->name, o->operand, o->n_operand, err) == 0)
+	if (inputs_load(w->loaded, in, o->model, o->how.model, o->operand, o->n_operand, err) == 0)
 		return 0;
 	free(w->loaded);
 	w->loaded = NULL;
@@ -302,14 +302,8 @@ static int run_file(struct watch *w, struct err *err)
 	if (take_operands(w, &in, err) < 0)
 		return -1;
 	struct run_options ro = {
-	    .model = o->name,
-	    .torch = o->torch,
-	    .load = o->load,
-	    .n_load = o->n_load,
-	    .weights = o->weights,
+	    .how = o->how,
 	    .contract = &w->loaded->contract,
-	    .runs = o->runs,
-	    .timeout_s = o->timeout_s,
 	    .watched = true,
 	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,
 	};

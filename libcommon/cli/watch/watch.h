@@ -27,16 +27,10 @@ struct watch_options {
 	struct calls_config calls; /* .want, filters, runs, save_dir, lo, hi; the rest is filled in */
 	/* either a model with inputs ... */
 	const char *model; /* a package, a library, a folder; or a bundle that CALLS_RECORD kept (then no operands) */
-	const char *name;  /* which model, when the package holds several */
 	const char *const *operand;
 	int n_operand;
-	const char *torch;       /* NULL: libshim; "": find an installed libtorch; else its folder */
-	const char *const *load; /* with torch: libraries that define operators (run.h) */
-	size_t n_load;
-	const char *weights; /* a file of weights for the model (run.h); NULL */
-	unsigned runs;       /* 0: 1 */
-	unsigned timeout_s;  /* 0: 600 */
-	bool no_exec;        /* fails with a reason: the question cannot be answered without running the model */
+	struct run_how how;
+	bool no_exec; /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */

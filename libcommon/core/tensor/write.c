@@ -230,11 +230,11 @@ static int check_view(struct sink *s, enum tensor_format format, const struct te
 	return 0;
 }
 
-int tensor_write_storage(int fd, struct slice bytes, const char *what, struct err *err)
+int tensor_write_storage(int fd, struct slice bytes, struct slice device, const char *what, struct err *err)
 {
 	struct sink s;
 	sink_open(&s, fd, what, err);
-	return pt_write_storage(&s, bytes) < 0 ? -1 : sink_flush(&s);
+	return pt_write_storage(&s, bytes, device) < 0 ? -1 : sink_flush(&s);
 }
 
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err)

@@ -32,8 +32,9 @@ static inline bool tensor_is_none(const struct tensor_view *v) { return v->meta.
 /* Writes to fd at its current position; what: for messages. */
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err);
 /* A single storage as torch.save writes one: the format of the minifier's SAVE_DIR/storages/HASH (torch 2.13,
- * torch/utils/_content_store.py; graph/repro/repro.h reads them). */
-int tensor_write_storage(int fd, struct slice bytes, const char *what, struct err *err);
+ * torch/utils/_content_store.py; graph/repro/repro.h reads them). device: where torch.load() puts it, "cuda:0"; "": the CPU. torch's
+ * InputReader takes it from the file, not from the program that names the file. */
+int tensor_write_storage(int fd, struct slice bytes, struct slice device, const char *what, struct err *err);
 /* Can this format hold this dtype? */
 bool tensor_writable(enum tensor_format format, int dtype);
 

@@ -56,6 +56,6 @@ void archive_release(struct archive *a);
 
 /* named: a dict; else a list, or one tensor. */
 int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named);
-int pt_write_storage(struct sink *s, struct slice bytes);
+int pt_write_storage(struct sink *s, struct slice bytes, struct slice device);
 
 #endif

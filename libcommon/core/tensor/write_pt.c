@@ -128,7 +128,7 @@ static int end_file(struct archive *a, const struct buf *pickle)
 	return archive_put(a, ROOT "version", "3\n", 2) < 0 || put_id(a, pickle) < 0 || archive_end(a) < 0 ? -1 : 0;
 }
 
-int pt_write_storage(struct sink *s, struct slice bytes)
+int pt_write_storage(struct sink *s, struct slice bytes, struct slice device)
 {
 	struct archive a = {.s = s};
 	struct buf pickle = {0};
@@ -136,7 +136,7 @@ int pt_write_storage(struct sink *s, struct slice bytes)
 	pickle_str(&pickle, SLICE("storage"));
 	buf_adds(&pickle, "ctorch.storage\nUntypedStorage\n");
 	pickle_str(&pickle, SLICE("0"));
-	pickle_str(&pickle, SLICE("cpu"));
+	pickle_str(&pickle, device.n ? device : SLICE("cpu"));
 	pickle_int(&pickle, (int64_t)bytes.n);
 	buf_adds(&pickle, "tQ.");
 	const int rc = begin_file(&a, &pickle) < 0 || archive_put(&a, ROOT "data/0", bytes.p, bytes.n) < 0 || end_file(&a, &pickle) < 0;

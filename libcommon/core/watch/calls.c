@@ -67,7 +67,9 @@ int calls_create(const char *folder, const struct calls_config *config, make_fn 
 	c.room_size = sizeof(struct calls_room);
 	if (!c.records)
 		c.records = many ? CALLS_VALUES : CALLS_RECORDS;
-	c.values = c.want == CALLS_NAMES ? CALLS_LAUNCHES : many || c.records < CALLS_VALUES ? c.records : CALLS_VALUES;
+	c.values = (c.want & ~(uint32_t)CALLS_TIMES) == CALLS_NAMES ? CALLS_LAUNCHES
+		   : many || c.records < CALLS_VALUES               ? c.records
+								    : CALLS_VALUES;
 	c.tick = c.tick_ns = 0;
 	if (calls_ticking())
 		both_clocks(&c.tick, &c.tick_ns);
@@ -262,7 +264,8 @@ static void to_nanoseconds(struct calls_reader *r, struct call_record *rec)
 		r->tick = tick_of(c);
 	double since = (double)(int64_t)(rec->time - c->tick) * r->tick;
 	rec->time = since >= 0 ? c->tick_ns + clamped(since) : c->tick_ns - clamped(-since);
-	if (rec->what < CALL_VALUE)
+	/* A scanned call has the numbers of a graph and its replay there. */
+	if (rec->what < CALL_VALUE && !(rec->what == CALL_BEGIN && rec->result == CALLS_SCANNED))
 		rec->took = clamped((double)rec->took * r->tick);
 }
 

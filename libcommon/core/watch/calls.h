@@ -74,6 +74,10 @@ enum calls_want {
 	CALLS_RECORD = 64,     /* keep the inputs of a Run that was found bad, as a bundle */
 	CALLS_INF = 128,       /* with CALLS_FAIL: infinities do, too */
 	CALLS_CONSTANTS = 512, /* and constants, once */
+	CALLS_SCAN = 1024,     /* with CALLS_BAD, on a GPU: look for the first NaN without waiting (libprobe/cuda_scan.c). It is one call
+				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
+	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
+				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
 	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
@@ -87,6 +91,7 @@ struct calls_config {
 	uint64_t tick, tick_ns; /* what calls_ticks() and CLOCK_MONOTONIC were at the same time; 0: no ticks are to be used */
 	uint32_t want;
 	uint32_t first_run, last_run; /* of a model, counting from 0; 0..UINT32_MAX for all */
+	uint32_t one_call;            /* only this call (its number in the run, plus 1) is examined, of runs by number; 0: all */
 	double lo, hi;                /* values outside are bad, too; -inf..inf */
 	uint32_t n_filters;           /* globs on kernel and buffer names; none: everything */
 	uint32_t save_format;         /* enum tensor_format */
@@ -97,8 +102,11 @@ struct calls_config {
 };
 
 /* In a record these stand for what there is none of. */
-#define CALLS_NO_RUN UINT32_MAX      /* `run` of what is called outside of any: constants are folded */
-#define CALLS_NO_CALL UINT32_MAX     /* `contract_call` that could not be matched */
+#define CALLS_NO_RUN UINT32_MAX     /* `run` of what is called outside of any: constants are folded */
+#define CALLS_NO_CALL UINT32_MAX    /* `contract_call` that could not be matched */
+#define CALLS_SCANNED INT32_MAX     /* `result` of a CALL_BEGIN that a scan found (CALLS_SCAN) */
+#define CALLS_TIMED (INT32_MAX - 1) /* `result` of a CALL_BEGIN with a time (CALLS_TIMES) */
+#define CALLS_TIMED_WAITED (UINT64_C(1) << 63)
 #define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
 
 enum call_what {

@@ -31,10 +31,12 @@
  *     calls-summary  calls, mismatched, unchecked, failed, past (Runs that were entered unseen, not in calls): written by the tool, at
  *                    the end
  *     device-fault   when: "before" the call (by what was there before), at its "launch", "after" it (CALLS_SYNC), or when its
- *                    "values" were copied (it, or what ran unseen before it); code, error, text: the driver's; run, call, seq,
+ *                    "values" were copied (it, or what ran unseen before it), or "later" (CALLS_SCAN: the
+ *                    call is unknown, and nothing but the error follows); code, error, text: the driver's; run, call, seq,
  *                    contract_call (calls.h), kernel, stream, device, grid, block, shared, params: in order, {size: bytes, and of a number:
- *                    value; of a tensor: buffer, role, arg, dtype, on, on_index, sizes, strides, address, extent: bytes that
- *                    these reach over, storage: bytes from there to the end of its storage; base, allocation: where the driver has it}.
+ *                    value, and name if a launch from Python gave one; of a tensor: buffer, role, arg, dtype, on, on_index, sizes,
+ *                    strides, address, extent: bytes that these reach over, storage: bytes from there to the end of its storage;
+ *                    base, allocation: where the driver has it}.
  *                    Addresses and values are texts (0x...). Once for a process: such errors stay. Of a function of the model that has
  *                    launched kernels itself: function, and grid to shared of the last. Of the replay of a CUDA graph: graph, replay (how
  *                    many with this one), captured and kernels as below, and neither run nor params

@@ -127,9 +127,20 @@ static void start(void)
 	ready = n_devices > 0;
 }
 
+/* A real driver opens its devices for reading and writing; what a sealed process gets is CUDA_ERROR_OPERATING_SYSTEM. */
+static bool opens_devices(void)
+{
+	const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int cuInit(unsigned flags)
 {
 	pthread_mutex_lock(&lock);
+	if (!opens_devices())
+		return fake_leave(CUDA_ERROR_OPERATING_SYSTEM, "cuInit");
 	if (!ready)
 		start();
 	return fake_leave(flags ? CUDA_ERROR_INVALID_VALUE : ready ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE, "cuInit");

@@ -20,6 +20,7 @@
 	X(209, ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device") \
 	X(218, ERROR_INVALID_PTX, "a PTX JIT compilation failed") \
 	X(301, ERROR_FILE_NOT_FOUND, "file not found") \
+	X(304, ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS") \
 	X(400, ERROR_INVALID_HANDLE, "invalid resource handle") \
 	X(500, ERROR_NOT_FOUND, "named symbol not found") \
 	X(600, ERROR_NOT_READY, "device not ready") \
@@ -43,6 +44,7 @@ struct range {
 	uint64_t at, bytes, room;
 	char *data; /* NULL: freed */
 	uint64_t id;
+	uint64_t reserved, part; /* addresses that memory is mapped to, in parts of one size: .room is what is mapped so far; else 0 */
 };
 
 struct device;
@@ -132,6 +134,9 @@ int fake_newer(void); /* of a function that came with CUDA 12.3 or 12.4 */
 struct range *fake_range(struct device *d, uint64_t address, uint64_t bytes);
 char *fake_data(struct device *d, uint64_t address, uint64_t bytes); /* NULL: not all in one allocation */
 struct device *fake_device_of(uint64_t address);                     /* NULL: of the host */
+
+/* Memory of the host that was registered, around this address; NULL. */
+char *fake_pinned(uint64_t address, uint64_t *at, uint64_t *bytes);
 
 int fake_allocate(struct device *d, uint64_t *address, size_t bytes);
 int fake_release(uint64_t address);

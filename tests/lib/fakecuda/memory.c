@@ -46,7 +46,7 @@ struct device *fake_device_of(uint64_t address)
 static struct range *new_range(struct device *d, uint64_t room)
 {
 	for (size_t i = 0; i < d->n_ranges; i++)
-		if (!d->range[i].data && d->range[i].room == room)
+		if (!d->range[i].data && !d->range[i].reserved && d->range[i].room == room)
 			return &d->range[i];
 	if (d->room - d->used < room + 2 * GAP)
 		return NULL;
@@ -89,7 +89,9 @@ int fake_release(uint64_t address)
 	struct range *r = d ? fake_range(d, address, 1) : NULL;
 	if (!r || r->at != address)
 		return CUDA_ERROR_INVALID_VALUE;
-	int rc = fake_wait(d, EVERY, d->seq);
+	int rc = r->reserved ? CUDA_ERROR_INVALID_VALUE : fake_wait(d, EVERY, d->seq);
+	if (r->reserved)
+		return rc;
 	free(r->data);
 	r->data = NULL;
 	d->allocated -= r->room;
@@ -140,6 +142,132 @@ int cuMemGetInfo_v2(size_t *left, size_t *total)
 		*left = *total - d->allocated;
 	}
 	return fake_leave(rc, "cuMemGetInfo_v2");
+}
+
+/* ---- memory that is mapped to addresses: handles of one size, one behind the other, as torch's expandable segments have them ---- */
+
+int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t align, uint64_t wanted, unsigned long long flags)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	rc = rc || bytes % GRAIN == 0 ? rc : CUDA_ERROR_INVALID_VALUE;
+	struct range *r = rc ? NULL : new_range(d, bytes);
+	rc = rc || r ? rc : CUDA_ERROR_OUT_OF_MEMORY;
+	if (r) {
+		r->data = malloc(bytes);
+		r->reserved = bytes;
+		r->room = r->bytes = 0;
+		*address = r->at;
+	}
+	return fake_leave(rc, "cuMemAddressReserve %zu %zu 0x%llx %llu", bytes, align, (unsigned long long)wanted, flags);
+}
+
+/* The handle is its size. */
+int cuMemCreate(unsigned long long *handle, size_t bytes, const void *properties, unsigned long long flags)
+{
+	struct device *d;
+	uint64_t most = 16ull << 30;
+	int rc = fake_enter(&d);
+	(void)properties;
+	fake_fails("oom", &most);
+	rc = rc || d->allocated + bytes <= most ? rc : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!rc)
+		*handle = bytes;
+	return fake_leave(rc, "cuMemCreate %zu %llu", bytes, flags);
+}
+
+static struct range *reserved(struct device *d, uint64_t address)
+{
+	size_t i = above(d, address);
+	struct range *r = i ? &d->range[i - 1] : NULL;
+	return r && r->reserved && address - r->at < r->reserved ? r : NULL;
+}
+
+int cuMemMap(uint64_t address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	struct range *r = rc ? NULL : reserved(d, address);
+	if (!rc && (!r || offset || bytes != handle || address != r->at + r->room || (r->part && r->part != bytes) ||
+		    bytes > r->reserved - r->room))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		memset(r->data + r->room, 0xff, bytes);
+		r->part = bytes;
+		r->bytes = r->room += bytes;
+		d->allocated += bytes;
+	}
+	return fake_leave(rc, "cuMemMap 0x%llx %zu %llu", (unsigned long long)address, bytes, flags);
+}
+
+int cuMemSetAccess(uint64_t address, size_t bytes, const void *access, size_t n)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	(void)access;
+	rc = rc || fake_range(d, address, bytes) ? rc : CUDA_ERROR_INVALID_VALUE;
+	return fake_leave(rc, "cuMemSetAccess 0x%llx %zu %zu", (unsigned long long)address, bytes, n);
+}
+
+/* ---- host memory that kernels may use: at the same address, as everywhere with unified addresses ---- */
+
+static struct pinned {
+	char *at;
+	size_t bytes;
+} pinned[64];
+
+char *fake_pinned(uint64_t address, uint64_t *at, uint64_t *bytes)
+{
+	for (size_t i = 0; i < sizeof(pinned) / sizeof(*pinned); i++)
+		if (address - (uint64_t)(uintptr_t)pinned[i].at < pinned[i].bytes) {
+			*at = (uint64_t)(uintptr_t)pinned[i].at;
+			*bytes = pinned[i].bytes;
+			return pinned[i].at;
+		}
+	return NULL;
+}
+
+int cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
+{
+	struct device *d;
+	size_t i = 0;
+	int rc = fake_enter(&d);
+	rc = rc ? rc : fake_unsafe(d);
+	while (i < sizeof(pinned) / sizeof(*pinned) && pinned[i].at)
+		i++;
+	if (!rc && (!bytes || i == sizeof(pinned) / sizeof(*pinned)))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		pinned[i] = (struct pinned){p, bytes};
+	return fake_leave(rc, "cuMemHostRegister_v2 %zu %u", bytes, flags);
+}
+
+int cuMemHostUnregister(void *p)
+{
+	struct device *d;
+	size_t i = 0;
+	int rc = fake_enter(&d);
+	while (i < sizeof(pinned) / sizeof(*pinned) && pinned[i].at != p)
+		i++;
+	if (!rc && i == sizeof(pinned) / sizeof(*pinned))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		rc = fake_wait(d, EVERY, d->seq);
+		pinned[i] = (struct pinned){0};
+	}
+	return fake_leave(rc, "cuMemHostUnregister");
+}
+
+int cuMemHostGetDevicePointer_v2(uint64_t *address, void *p, unsigned flags)
+{
+	struct device *d;
+	uint64_t at, bytes;
+	int rc = fake_enter(&d);
+	if (!rc && (flags || !fake_pinned((uint64_t)(uintptr_t)p, &at, &bytes)))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		*address = (uint64_t)(uintptr_t)p;
+	return fake_leave(rc, "cuMemHostGetDevicePointer_v2 %u", flags);
 }
 
 /* ---- copies ---- */
@@ -240,11 +368,13 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
 	int rc = fake_enter(&cur);
 	struct range *r = !rc && (d = fake_device_of(address)) ? fake_range(d, address, 1) : NULL;
 	rc = rc ? rc : r ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	/* Of several handles only one is told. */
+	uint64_t in = rc || !r->part ? 0 : (address - r->at) / r->part * r->part;
 	if (!rc) {
 		if (base)
-			*base = r->at;
+			*base = r->at + in;
 		if (bytes)
-			*bytes = r->bytes;
+			*bytes = r->part ? r->part : r->bytes;
 	}
 	return fake_leave(rc, "cuMemGetAddressRange_v2 0x%llx", (unsigned long long)address);
 }

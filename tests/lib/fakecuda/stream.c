@@ -126,6 +126,15 @@ static struct graph *forbids(struct device *d)
 	return NULL;
 }
 
+/* The legacy stream waits for blocking streams, and therefore for their captures; the others (torch's) do not concern it. */
+static struct graph *forbids_legacy(struct device *d)
+{
+	for (struct stream *s = forbids(d) ? d->streams : NULL; s; s = s->next)
+		if (s->capture && !s->order)
+			return s->capture;
+	return NULL;
+}
+
 int fake_unsafe(struct device *d)
 {
 	struct graph *g = forbids(d);
@@ -172,8 +181,8 @@ int fake_issue(struct device *d, void *handle, struct work *w)
 {
 	struct stream *s = stream_of(d, handle);
 	int rc = !s ? CUDA_ERROR_INVALID_HANDLE : s->capture && s->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
-	if (!rc && s == &d->legacy && forbids(d)) {
-		forbids(d)->invalid = true;
+	if (!rc && s == &d->legacy && forbids_legacy(d)) {
+		forbids_legacy(d)->invalid = true;
 		rc = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 	}
 	if (rc) {
@@ -452,12 +461,13 @@ int cuEventQuery(struct event *e)
 	return fake_leave(rc, "cuEventQuery");
 }
 
+/* A microsecond for each work that was issued between them. */
 int cuEventElapsedTime(float *ms, struct event *a, struct event *b)
 {
 	int rc = event_call(a);
 	rc = rc || event_of(b) ? rc : CUDA_ERROR_INVALID_HANDLE;
 	if (!rc)
-		*ms = 0.001f;
+		*ms = 0.001f * (float)(b->seq - a->seq);
 	return fake_leave(rc, "cuEventElapsedTime");
 }
 
@@ -492,7 +502,7 @@ int cuStreamIsCapturing(void *handle, int *status)
 {
 	struct stream *s;
 	int rc = stream_call(handle, &s);
-	if (!rc && s == &s->d->legacy && forbids(s->d))
+	if (!rc && s == &s->d->legacy && forbids_legacy(s->d))
 		rc = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 	if (!rc)
 		*status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;

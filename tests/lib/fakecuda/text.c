@@ -22,6 +22,9 @@ static struct text *new_text(struct device *d, const char *image, size_t n, cons
 {
 	struct ptx_error e;
 	size_t bytes;
+	uint64_t at;
+	if (fake_fails("noscan", &at) && strstr(image, "pt2_scan_few"))
+		return NULL;
 	struct text t = {.d = d, .m = ptx_read(image, n, &e)};
 	if (!t.m) {
 		fprintf(stderr, "fakecuda: %s: %s\n", where, e.text);
@@ -146,9 +149,13 @@ int fake_text_named(struct device *d, struct function *f)
 static bool find(void *user, uint64_t address, struct ptx_range *r)
 {
 	struct range *range = fake_range(user, address, 1);
+	uint64_t at, bytes;
+	char *host = range ? NULL : fake_pinned(address, &at, &bytes);
 	if (range)
 		*r = (struct ptx_range){range->at, range->room, range->data};
-	return range != NULL;
+	if (host)
+		*r = (struct ptx_range){at, bytes, host};
+	return range || host;
 }
 
 int fake_text_run(struct device *d, struct work *w)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../../lib/repros.h"
+#include "tensor/write.h"
 
 /* ---- programs to give away ---- */
 
@@ -213,6 +214,25 @@ static void test_storage_files(void **state)
 	buf_release(&file);
 }
 
+/* torch takes the device from the file: a storage for a GPU that is saved as the CPU's makes the whole program run there. */
+static void test_storage_device(void **state)
+{
+	(void)state;
+	char text[4096];
+	struct repro_bytes s = {0};
+	struct err err = {0};
+	FILE *f = tmpfile();
+	assert_non_null(f);
+	assert_int_equal(tensor_write_storage(fileno(f), SLICE("values"), SLICE("cuda:0"), "s", &err), 0);
+	const ssize_t n = pread(fileno(f), text, sizeof(text), 0);
+	assert_true(n > 0 && (size_t)n < sizeof(text));
+	assert_non_null(memmem(text, (size_t)n, "X\6\0\0\0cuda:0", 11));
+	assert_int_equal(repro_bytes_read(&s, slice_of(text, (size_t)n), "s", &err), 0);
+	assert_slices(s.bytes, SLICE("values"));
+	repro_bytes_close(&s);
+	fclose(f);
+}
+
 /* ---- files for torch ---- */
 
 static int make_parents(char *path)
@@ -260,6 +280,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_alone),    cmocka_unit_test(test_save),          cmocka_unit_test(test_candidate),
 	    cmocka_unit_test(test_exported), cmocka_unit_test(test_storage_files),
+	    cmocka_unit_test(test_storage_device),
 	};
 	return argc > 2 ? write_files(argv[1], argv + 2, argc - 2) : RUN(tests);
 }

@@ -11,11 +11,12 @@
 #include "../../lib/fakecuda.h"
 #include "../../lib/probeptx.h"
 #include "base/process/child.h"
+#include "../../../libprobe/cuda_scan.h"
 #include "model/elf/modelso.h"
 #include "tensor/dtype.h"
 #include "tensor/stats.h"
 
-static struct buf probe;
+static struct buf probe, scan_probe;
 static char *build, cuda_host[PATH_MAX], model_so[PATH_MAX];
 
 /* ---- the model ---- */
@@ -188,6 +189,7 @@ static void test_log(void **state)
 
 typedef uint64_t ptr;
 static int (*mem_alloc)(ptr *, size_t), (*mem_free)(ptr), (*to_host)(void *, ptr, size_t), (*to_device)(ptr, const void *, size_t);
+static int (*host_register)(void *, size_t, unsigned), (*host_pointer)(ptr *, void *, unsigned), (*host_unregister)(void *);
 static int (*load_data)(void **, const void *), (*unload)(void *), (*get_function)(void **, void *, const char *);
 static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 static int (*param_info)(void *, size_t, size_t *, size_t *), (*sync_all)(void), (*address_range)(ptr *, size_t *, ptr);
@@ -217,6 +219,9 @@ static void driver(void)
 		     {"cuMemcpyDtoH", &to_host},
 		     {"cuMemcpyHtoD", &to_device},
 		     {"cuModuleLoadData", &load_data},
+		     {"cuMemHostRegister_v2", &host_register},
+		     {"cuMemHostUnregister", &host_unregister},
+		     {"cuMemHostGetDevicePointer_v2", &host_pointer},
 		     {"cuModuleUnload", &unload},
 		     {"cuModuleGetFunction", &get_function},
 		     {"cuLaunchKernel", &launch},
@@ -330,7 +335,7 @@ static void test_cubin(void **state)
 	buf_release(&b);
 }
 
-static const char *ptx; /* what the probe ships */
+static const char *ptx, *scan_ptx; /* what the probe ships */
 
 /* The probe's kernels say what tensor_stats does. */
 static void check_stats(void *module, const char *name, int dtype, const void *data, uint64_t n, size_t bytes)
@@ -340,12 +345,13 @@ static void check_stats(void *module, const char *name, int dtype, const void *d
 	struct tensor_stats want;
 	void *f;
 	ptr d, out;
+	uint64_t layout[12] = {0};
 	tensor_stats_dense(dtype, n, data, STATS_ALL, &want);
 	assert_int_equal(get_function(&f, module, name), 0);
 	assert_int_equal(mem_alloc(&d, n * bytes), 0);
 	assert_int_equal(mem_alloc(&out, sizeof(part)), 0);
 	assert_int_equal(to_device(d, data, n * bytes), 0);
-	assert_int_equal(launch(f, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&d, &n, &out}, NULL), 0);
+	assert_int_equal(launch(f, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&d, &n, &out, layout}, NULL), 0);
 	assert_int_equal(to_host(part, out, sizeof(part)), 0);
 	for (int i = 0; i < BLOCKS; i++) {
 		all.nan += part[i].nan;
@@ -402,6 +408,203 @@ static void test_stats(void **state)
 		assert_int_equal(load_data(&m, bad[i]), i < 2 ? 200 : 218);
 }
 
+/* ---- what finds NaN without waiting (libprobe/cuda_scan.h) ---- */
+
+struct scan {
+	void *m, *few, *many, *tick;
+	ptr word, counter;
+	struct scan_mail *mail;
+	struct scan_head head;
+	struct scan_tensor tensor[SCAN_MANY];
+};
+
+static void scan_begin(struct scan *s)
+{
+	const uint64_t words[2] = {UINT64_MAX, 0};
+	uint64_t at;
+	*s = (struct scan){.mail = aligned_alloc(4096, 8192)};
+	memset(s->mail, 0, sizeof(*s->mail));
+	assert_int_equal(load_data(&s->m, scan_ptx), 0);
+	assert_int_equal(get_function(&s->few, s->m, "pt2_scan_few"), 0);
+	assert_int_equal(get_function(&s->many, s->m, "pt2_scan_many"), 0);
+	assert_int_equal(get_function(&s->tick, s->m, "pt2_scan_tick"), 0);
+	assert_int_equal(mem_alloc(&s->word, sizeof(words)), 0);
+	assert_int_equal(to_device(s->word, words, sizeof(words)), 0);
+	assert_int_equal(host_register(s->mail, 8192, 3), 0);
+	assert_int_equal(host_pointer(&at, s->mail, 0), 0);
+	s->head = (struct scan_head){.word = s->word, .mail = at, .run = 3, .call = 5};
+}
+
+static void scan_launch(struct scan *s, uint32_t written, uint32_t all, bool many)
+{
+	s->head.n_written = written;
+	s->head.n_all = all;
+	assert_int_equal(launch(many ? s->many : s->few, 3, 1, 1, SCAN_THREADS, 1, 1, 0, NULL, (void *[]){&s->head, s->tensor}, NULL), 0);
+	assert_int_equal(to_host(&(uint64_t){0}, s->word, 8), 0);
+}
+
+static void scan_end(struct scan *s)
+{
+	assert_int_equal(mem_free(s->word), 0);
+	assert_int_equal(unload(s->m), 0);
+	assert_int_equal(host_unregister(s->mail), 0);
+	free(s->mail);
+}
+
+/* Rows of 64 elements of which the first 60 are looked at, or all of them. */
+static struct scan_tensor tensor_at_device(ptr at, enum scan_kind kind, uint64_t n, bool rows)
+{
+	static const uint8_t shift[] = {0, 0, 1, 1, 2, 3};
+	static const uint64_t lane[][2] = {
+	    {0x80, 1}, {0x80, 3}, {0x8000, 0x3ff}, {0x8000, 0x7f}, {0x80000000, 0x7fffff}, {0x8000000000000000, 0xfffffffffffff}};
+	struct scan_tensor t = {.at = at,
+				.n = rows ? n / 64 * 60 : n,
+				.kind = kind,
+				.shift = shift[kind],
+				.dense = !rows,
+				.parts = 1,
+				.first_dim = rows ? 3 : 4,
+				.size = {1, 1, 1, n / 64, 60},
+				.stride = {0, 0, 0, 64, 1}};
+	if (!rows)
+		t.size[3] = 1, t.size[4] = n;
+	for (unsigned i = 0; i < 64; i += 8u << t.shift) {
+		t.high |= lane[kind][0] << i;
+		t.add |= lane[kind][1] << i;
+	}
+	return t;
+}
+
+static void check_scan(enum scan_kind kind, int dtype, const void *data, uint64_t n, size_t bytes, bool rows, bool many)
+{
+	struct scan s;
+	struct tensor_stats want;
+	struct tensor_meta meta = {
+	    .dtype = dtype, .n_dim = rows ? 2 : 1, .size = {(int64_t)(rows ? n / 64 : n), 60}, .stride = {rows ? 64 : 1, 1}};
+	ptr d;
+	tensor_stats(&meta, data, STATS_ALL, &want);
+	assert_int_equal(mem_alloc(&d, (n + 1) * bytes), 0);
+	/* Not at a multiple of 16. */
+	assert_int_equal(to_device(d + bytes, data, n * bytes), 0);
+	scan_begin(&s);
+	s.tensor[0] = s.tensor[1] = tensor_at_device(d + bytes, kind, n, rows);
+	scan_launch(&s, 1, 2, many);
+	assert_int_equal(s.mail->done, want.nan != 0);
+	for (int i = 0; i < 2 && want.nan; i++) {
+		const struct scan_part *p = &s.mail->part[i];
+		assert_int_equal(p->nan, want.nan);
+		assert_int_equal(p->pos_inf, want.pos_inf);
+		assert_int_equal(p->neg_inf, want.neg_inf);
+		assert_int_equal(p->zero, want.zero);
+		assert_int_equal((int64_t)p->first_bad, want.first_bad);
+		assert_true(p->min == want.min && p->max == want.max);
+		assert_true(isnan(p->element) && p->at == p->first_nan + 1);
+		assert_true(isnan(tensor_at(&meta, data, (int64_t)p->first_nan)));
+		if (isfinite(want.mean))
+			assert_true(fabs(p->sum / (double)(s.tensor[0].n - p->nan) - want.mean) <= 1e-6 * (1 + fabs(want.mean)));
+	}
+	if (want.nan)
+		assert_true(s.mail->head.run == 3 && s.mail->head.call == 5 && s.mail->tensor[1].n == s.tensor[1].n);
+	scan_end(&s);
+	assert_int_equal(mem_free(d), 0);
+}
+
+static void test_scan(void **state)
+{
+	(void)state;
+	enum { N = 640 };
+	static const struct {
+		enum scan_kind kind;
+		int dtype;
+		size_t bytes;
+		uint64_t nan, inf, minus;
+	} type[] = {{SCAN_F32, DTYPE_F32, 4, 0x7fc00000, 0x7f800000, 0xff800001},
+		    {SCAN_F64, DTYPE_F64, 8, 0x7ff0000000000001, 0x7ff0000000000000, 0xfff0000000000000},
+		    {SCAN_F16, DTYPE_F16, 2, 0xfe00, 0x7c00, 0xfc00},
+		    {SCAN_BF16, DTYPE_BF16, 2, 0x7f81, 0xff80, 0x7f80},
+		    {SCAN_E5M2, DTYPE_F8E5M2, 1, 0xfd, 0x7c, 0xfc},
+		    {SCAN_E4M3, DTYPE_F8E4M3FN, 1, 0xff, 0x7e, 0xfe}};
+	for (size_t k = 0; k < ARRAY_LEN(type); k++)
+		for (int what = 0; what < 6; what++) {
+			unsigned char data[N * 8];
+			const size_t each = type[k].bytes;
+			uint64_t seed = 11;
+			for (size_t i = 0; i < N; i++) { /* never all ones in the exponent */
+				uint64_t v = (uint64_t)pick(&seed, UINT32_MAX) << 32 | pick(&seed, UINT32_MAX);
+				v &= ~(UINT64_C(1) << (8 * each - 3));
+				memcpy(data + i * each, &v, each);
+			}
+			memset(data + 7 * each, 0, each);
+			memcpy(data + 300 * each, &type[k].inf, each);
+			memcpy(data + 301 * each, &type[k].minus, each);
+			/* none; the last; the first; in the rows' padding; several */
+			static const int place[6][2] = {{-1, -1}, {N - 1, -1}, {0, -1}, {64 * 4 + 61, -1}, {130, 579}, {64 * 4 + 61, 9}};
+			for (int i = 0; i < 2; i++)
+				if (place[what][i] >= 0)
+					memcpy(data + (size_t)place[what][i] * each, &type[k].nan, each);
+			check_scan(type[k].kind, type[k].dtype, data, N, each, what == 3 || what == 5, what & 1);
+			check_scan(type[k].kind, type[k].dtype, data, N - 1, each, false, false);
+		}
+}
+
+/* The first of all is kept; a captured run counts its replays; what was bad before is counted with its run. */
+static void test_scan_order(void **state)
+{
+	(void)state;
+	struct scan s;
+	void *stream, *g, *exec;
+	float v[8] = {1, 2, NAN, 4, 5, 6, 7, NAN};
+	ptr d;
+	scan_begin(&s);
+	assert_int_equal(mem_alloc(&d, sizeof(v)), 0);
+	assert_int_equal(stream_create(&stream, 0), 0);
+	s.tensor[0] = tensor_at_device(d, SCAN_F32, 2, false);
+	s.head.counter = s.word + 8;
+	s.head.graph = 4;
+	s.head.n_written = s.head.n_all = 1;
+	ptr counter = s.word + 8;
+	assert_int_equal(begin_capture(stream, 0), 0);
+	assert_int_equal(launch(s.tick, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&counter}, NULL), 0);
+	assert_int_equal(launch(s.few, 1, 1, 1, SCAN_THREADS, 1, 1, 0, stream, (void *[]){&s.head, s.tensor}, NULL), 0);
+	assert_int_equal(end_capture(stream, &g), 0);
+	assert_int_equal(instantiate(&exec, g, 0), 0);
+	for (int i = 0; i < 4; i++) {
+		if (i == 2)
+			v[1] = NAN;
+		assert_int_equal(to_device(d, v, sizeof(v)), 0);
+		assert_int_equal(graph_launch(exec, stream), 0);
+		assert_int_equal(to_host(&(uint64_t){0}, s.word, 8), 0);
+		assert_int_equal(s.mail->done, i >= 2);
+	}
+	assert_int_equal(s.mail->head.replay, 3);
+	assert_int_equal(s.mail->head.graph, 4);
+	assert_int_equal(s.mail->part[0].nan, 1);
+	scan_end(&s);
+
+	scan_begin(&s);
+	ptr mark;
+	assert_int_equal(mem_alloc(&mark, 8), 0);
+	s.tensor[0] = tensor_at_device(d, SCAN_F32, 8, false);
+	s.head.mark = mark;
+	s.head.run = 1;
+	s.head.before = 1;
+	scan_launch(&s, 1, 1, false); /* of another run */
+	s.head.run = 2;
+	scan_launch(&s, 1, 1, false);
+	assert_int_equal(s.mail->done, 0);
+	s.head.before = 0;
+	scan_launch(&s, 1, 1, false);
+	assert_int_equal(s.mail->done, 1);
+	assert_int_equal(s.mail->marked, 3);
+	s.head.call = 9;
+	s.mail->done = 0;
+	scan_launch(&s, 1, 1, false);
+	assert_int_equal(s.mail->done, 0);
+	scan_end(&s);
+	assert_int_equal(mem_free(d), 0);
+	assert_int_equal(mem_free(mark), 0);
+}
+
 /* Nothing that is captured runs; who waits meanwhile spoils the capture. */
 static void test_capture(void **state)
 {
@@ -418,7 +621,8 @@ static void test_capture(void **state)
 	assert_int_equal(mem_alloc(&out, sizeof(part)), 0);
 	assert_int_equal(to_device(data, v, sizeof(v)), 0);
 	assert_int_equal(stream_create(&stream, 0), 0);
-	void *params[] = {&data, &n, &out};
+	uint64_t layout[12] = {0};
+	void *params[] = {&data, &n, &out, layout};
 	assert_int_equal(begin_capture(stream, 0), 0);
 	assert_int_equal(is_capturing(stream, &status), 0);
 	assert_int_equal(status, 1);
@@ -468,7 +672,8 @@ static int set_up(void **state)
 	snprintf(model_so, sizeof(model_so), "%s", g.gl_pathv[0]);
 	globfree(&g);
 	driver();
-	ptx = probe_ptx(build, &probe);
+	ptx = probe_ptx(build, "sm_50", &probe);
+	scan_ptx = probe_ptx(build, "sm_52", &scan_probe);
 	return 0;
 }
 
@@ -481,6 +686,7 @@ static int tear_down(void **state)
 	free(build);
 	buf_release(&said);
 	buf_release(&probe);
+	buf_release(&scan_probe);
 	return 0;
 }
 
@@ -491,7 +697,8 @@ int main(void)
 	    cmocka_unit_test(test_caching),      cmocka_unit_test(test_late_and_sticky), cmocka_unit_test(test_failures),
 	    cmocka_unit_test(test_graph),        cmocka_unit_test(test_two_devices),     cmocka_unit_test(test_log),
 	    cmocka_unit_test(test_host_tensor),  cmocka_unit_test(test_memory),          cmocka_unit_test(test_cubin),
-	    cmocka_unit_test(test_stats),        cmocka_unit_test(test_capture),
+	    cmocka_unit_test(test_scan),         cmocka_unit_test(test_scan_order),      cmocka_unit_test(test_stats),
+	    cmocka_unit_test(test_capture),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, set_up, tear_down);

@@ -3,6 +3,7 @@
 #include <fenv.h>
 #include <math.h>
 
+#include "../../../libprobe/cuda_layout.c"
 #include "../../lib/fakecuda.h"
 #include "../../lib/probeptx.h"
 #include "../../lib/ptx.h"
@@ -710,7 +711,7 @@ static const char *probe_text(void)
 {
 	char *build = live_build_folder();
 	buf_reset(&shipped);
-	const char *text = probe_ptx(build, &shipped);
+	const char *text = probe_ptx(build, "sm_50", &shipped);
 	free(build);
 	return text;
 }
@@ -764,11 +765,30 @@ struct data {
 	const char *kernel;
 };
 
-static void put(const struct data *d, char *p, size_t i, double v)
+static bool is_float8(const struct data *d) { return d->bytes == 1; }
+
+static void put_real(const struct data *d, char *p, double v)
 {
 	float f = (float)v;
 	uint16_t h = (uint16_t)to_small(v, d->dtype == DTYPE_BF16);
-	memcpy(p + i * d->bytes, d->bytes == 8 ? (void *)&v : d->bytes == 4 ? (void *)&f : &h, d->bytes);
+	const bool wide = d->dtype == DTYPE_F64 || d->dtype == DTYPE_C128, single = d->dtype == DTYPE_F32 || d->dtype == DTYPE_C64;
+	memcpy(p, wide ? (void *)&v : single ? (void *)&f : &h, wide ? 8 : single ? 4 : 2);
+}
+
+/* A number, NaN or infinity; of float8, whatever its byte stands for. */
+static void put(const struct data *d, char *p, size_t i, double v)
+{
+	const bool complex = d->dtype == DTYPE_C64 || d->dtype == DTYPE_C128;
+	p += i * d->bytes;
+	if (is_float8(d))
+		*p = isnan(v)                    ? d->dtype == DTYPE_F8E4M3FN || d->dtype == DTYPE_F8E5M2 ? 0x7f : (char)0x80
+		     : isinf(v)                  ? v > 0 ? 0x7c : (char)0xfc
+		     : (int)fabs(v * 64) % 8 < 2 ? (char)((int)(v * 64) & 0xff)
+						 : (char)((int)(v * 64) & 0xbf);
+	else
+		put_real(d, p, complex && i % 3 == 0 ? v / 7 + 1 : v);
+	if (complex)
+		put_real(d, p + d->bytes / 2, i % 3 == 0 ? v : i % 3 == 1 ? 0 : -1 - v / 3);
 }
 
 static void hold(struct pt2_stats_part *part, uint32_t grid, uint64_t n, const struct tensor_stats *want)
@@ -814,7 +834,7 @@ static void one_size(const struct ptx_kernel *k, const struct data *d, uint64_t 
 					     : -(double)INFINITY);
 	memset(h.data + at, 0xff, grid * sizeof(struct pt2_stats_part));
 	tensor_stats_dense(d->dtype, n, h.data, STATS_ALL, &want);
-	uint64_t params[] = {BASE, n, BASE + at};
+	uint64_t params[15] = {BASE, n, BASE + at};
 	struct ptx_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = params, .find = find, .user = &h};
 	assert_int_equal(ptx_run(k, &l), 0);
 	hold((struct pt2_stats_part *)(void *)(h.data + at), grid, n, &want);
@@ -833,7 +853,13 @@ static void test_shipped(void **state)
 	static const struct data types[] = {{DTYPE_F32, 4, "pt2_stats_f32"},
 					    {DTYPE_F64, 8, "pt2_stats_f64"},
 					    {DTYPE_F16, 2, "pt2_stats_f16"},
-					    {DTYPE_BF16, 2, "pt2_stats_bf16"}};
+					    {DTYPE_BF16, 2, "pt2_stats_bf16"},
+					    {DTYPE_F8E5M2, 1, "pt2_stats_f8e5m2"},
+					    {DTYPE_F8E4M3FN, 1, "pt2_stats_f8e4m3fn"},
+					    {DTYPE_F8E5M2FNUZ, 1, "pt2_stats_f8e5m2fnuz"},
+					    {DTYPE_F8E4M3FNUZ, 1, "pt2_stats_f8e4m3fnuz"},
+					    {DTYPE_C64, 8, "pt2_stats_c64"},
+					    {DTYPE_C128, 16, "pt2_stats_c128"}};
 	static const uint64_t sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1000, 2049, 65537};
 	static const uint32_t launches[][2] = {{1, 256}, {1, 32}, {3, 64}, {33, 256}, {7, 128}, {2, 1}};
 	uint64_t seed = 5;
@@ -850,13 +876,118 @@ static void test_shipped(void **state)
 	buf_release(&shipped);
 }
 
+/* Every byte of each float8, alone. */
+static void test_bytes(void **state)
+{
+	(void)state;
+	static const struct data types[] = {{DTYPE_F8E5M2, 1, "pt2_stats_f8e5m2"},
+					    {DTYPE_F8E4M3FN, 1, "pt2_stats_f8e4m3fn"},
+					    {DTYPE_F8E5M2FNUZ, 1, "pt2_stats_f8e5m2fnuz"},
+					    {DTYPE_F8E4M3FNUZ, 1, "pt2_stats_f8e4m3fnuz"}};
+	struct ptx_module *m = must_read(probe_text());
+	for (size_t t = 0; t < ARRAY_LEN(types); t++)
+		for (int byte = 0; byte < 256; byte++) {
+			struct {
+				char data[64];
+				struct pt2_stats_part part;
+			} room = {.data = {(char)byte}};
+			struct heap h = {(char *)&room, sizeof(room)};
+			struct tensor_stats want;
+			uint64_t params[15] = {BASE, 1, BASE + sizeof(room.data)};
+			struct ptx_launch l = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .find = find, .user = &h};
+			tensor_stats_dense(types[t].dtype, 1, room.data, STATS_ALL, &want);
+			assert_int_equal(ptx_run(ptx_kernel(m, types[t].kernel), &l), 0);
+			hold(&room.part, 1, 1, &want);
+		}
+	ptx_free(m);
+	buf_release(&shipped);
+}
+
+/* ---- tensors whose elements are not in index order ---- */
+
+static void one_layout(const struct ptx_module *module, const struct data *d, int n_dim, const int64_t *size, const int64_t *stride,
+		       int how, uint64_t *seed)
+{
+	struct tensor_meta m = {.dtype = d->dtype, .n_dim = n_dim};
+	struct cuda_layout layout;
+	struct tensor_stats want, dense;
+	uint64_t elements, times;
+	int64_t bytes, n;
+	memcpy(m.size, size, sizeof(*size) * (size_t)n_dim);
+	memcpy(m.stride, stride, sizeof(*stride) * (size_t)n_dim);
+	assert_true(tensor_extent(&m, &bytes) && tensor_numel(&m, &n));
+	size_t at = ((size_t)bytes + 63) / 64 * 64;
+	enum { GRID = 3 };
+	struct heap h = {xcalloc(1, at + GRID * sizeof(struct pt2_stats_part)), at + GRID * sizeof(struct pt2_stats_part)};
+	for (size_t i = 0; i < (size_t)bytes / d->bytes; i++)
+		put(d, h.data, i, (pick(seed, 20001) - 10000.0) / 64);
+	for (int i = 0; i < 3; i++)
+		put(d, h.data, pick(seed, (uint32_t)((size_t)bytes / d->bytes)), i ? (double)NAN : (double)INFINITY);
+	tensor_stats(&m, h.data, STATS_ALL, &want);
+	assert_true(cuda_layout_of(&m, &layout, &elements, &times));
+	assert_int_equal(layout.how, how);
+	assert_int_equal(elements * times, n);
+	uint64_t params[15] = {BASE, elements, BASE + at};
+	memcpy(params + 3, &layout, sizeof(layout));
+	struct ptx_launch l = {.grid = {GRID, 1, 1}, .block = {32, 1, 1}, .params = params, .find = find, .user = &h};
+	assert_int_equal(ptx_run(ptx_kernel(module, d->kernel), &l), 0);
+	dense = want;
+	dense.nan /= times;
+	dense.pos_inf /= times;
+	dense.neg_inf /= times;
+	dense.zero /= times;
+	hold((struct pt2_stats_part *)(void *)(h.data + at), GRID, elements, &dense);
+	free(h.data);
+}
+
+static void test_layouts(void **state)
+{
+	(void)state;
+	static const struct data types[] = {
+	    {DTYPE_F32, 4, "pt2_stats_f32"}, {DTYPE_BF16, 2, "pt2_stats_bf16"}, {DTYPE_C128, 16, "pt2_stats_c128"}};
+	static const struct {
+		int n_dim;
+		int64_t size[6], stride[6];
+		int how;
+	} layout[] = {
+	    {4, {2, 5, 7, 6}, {210, 42, 6, 1}, CUDA_IN_ORDER},
+	    {4, {2, 5, 7, 6}, {210, 1, 30, 5}, CUDA_DENSE}, /* channels_last */
+	    {5, {2, 3, 4, 5, 6}, {360, 1, 90, 18, 3}, CUDA_DENSE},
+	    {2, {9, 11}, {1, 9}, CUDA_DENSE}, /* transposed */
+	    {3, {4, 5, 6}, {1, 24, 4}, CUDA_DENSE},
+	    {4, {3, 4, 5, 6}, {1, 3, 12, 60}, CUDA_DENSE}, /* all dims reversed: four groups */
+	    {3, {4, 1000, 6}, {6, 0, 1}, CUDA_DENSE},      /* expanded: its elements are in order, but not in the tensor */
+	    {2, {1000, 6}, {0, 1}, CUDA_IN_ORDER},
+	    {2, {9, 11}, {20, 1}, CUDA_STRIDED},        /* a slice */
+	    {3, {4, 5, 6}, {100, 1, 10}, CUDA_STRIDED}, /* one of something permuted */
+	    {1, {50}, {3}, CUDA_STRIDED},
+	    {2, {20, 4}, {1, 1}, CUDA_STRIDED}, /* windows that overlap */
+	    {0, {0}, {0}, CUDA_IN_ORDER},
+	    {3, {1, 30, 1}, {7, 1, 99}, CUDA_IN_ORDER},
+	    {6, {2, 3, 1, 2, 2, 2}, {24, 8, 5, 4, 2, 1}, CUDA_IN_ORDER},
+	};
+	uint64_t seed = 12;
+	struct ptx_module *m = must_read(probe_text());
+	for (size_t t = 0; t < ARRAY_LEN(types); t++)
+		for (size_t i = 0; i < ARRAY_LEN(layout); i++)
+			for (int round = 0; round < 3; round++)
+				one_layout(m, &types[t], layout[i].n_dim, layout[i].size, layout[i].stride, layout[i].how, &seed);
+	ptx_free(m);
+	buf_release(&shipped);
+	/* Five dims that cannot be joined. */
+	struct tensor_meta five = {.dtype = DTYPE_F32, .n_dim = 5, .size = {2, 2, 2, 2, 2}, .stride = {1, 2, 4, 8, 16}};
+	struct cuda_layout l;
+	uint64_t elements, times;
+	assert_false(cuda_layout_of(&five, &l, &elements, &times));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_instructions), cmocka_unit_test(test_exchanges), cmocka_unit_test(test_barriers),
-	    cmocka_unit_test(test_memory),       cmocka_unit_test(test_faults),    cmocka_unit_test(test_assertion),
-	    cmocka_unit_test(test_refused),      cmocka_unit_test(test_launches),  cmocka_unit_test(test_hostile),
-	    cmocka_unit_test(test_shipped),
+	    cmocka_unit_test(test_bytes),     cmocka_unit_test(test_layouts),   cmocka_unit_test(test_instructions),
+	    cmocka_unit_test(test_exchanges), cmocka_unit_test(test_barriers),  cmocka_unit_test(test_memory),
+	    cmocka_unit_test(test_faults),    cmocka_unit_test(test_assertion), cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_launches),  cmocka_unit_test(test_hostile),   cmocka_unit_test(test_shipped),
 	};
 	return RUN(tests);
 }

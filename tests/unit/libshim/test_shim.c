@@ -171,7 +171,7 @@ static void same_outputs(const struct fixture *f, const struct run_result *r, co
 static void run_one(const char *package, const char *model, const char *io)
 {
 	struct fixture f;
-	struct run_options o = {.model = model, .runs = 2, .threads = 1, .torch = getenv("PT2_TEST_TORCH")};
+	struct run_options o = {.how = {.model = model, .runs = 2, .torch = getenv("PT2_TEST_TORCH")}, .threads = 1};
 	struct run_result r;
 	struct err err;
 	fixture_open(&f, package, io);
@@ -238,7 +238,7 @@ static void test_none(void **state)
 {
 	(void)state;
 	struct fixture f;
-	struct run_options o = {.torch = getenv("PT2_TEST_TORCH")};
+	struct run_options o = {.how.torch = getenv("PT2_TEST_TORCH")};
 	struct run_result r;
 	struct err err;
 	fixture_open(&f, "v215/none", "v215/none");
@@ -280,11 +280,11 @@ static void test_custom_ops(void **state)
 	struct fixture f;
 	const char *torch = getenv("PT2_TEST_TORCH");
 	fixture_open(&f, "custom_op", "custom_op");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.how.torch = torch}, EXIT_INPUT,
 		  "pt2fix::soft_clip, pt2fix::add_; watch their Python program instead (-- python ...)");
 	fixture_close(&f);
 	fixture_open(&f, "custom_cpp", "custom_cpp");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.how.torch = torch}, EXIT_INPUT,
 		  torch ? "calls pt2fix::mix, pt2fix::halves, which this libtorch lacks: pass --load with the library that defines them"
 			: "calls operators through the proxy executor that libpt2shim.so lacks: pt2fix::mix, pt2fix::halves; run it with");
 	fixture_close(&f);
@@ -299,14 +299,14 @@ static void test_load(void **state)
 	struct err err;
 	char *lib = library_path("customop.so");
 	const char *torch = getenv("PT2_TEST_TORCH");
-	struct run_options o = {.torch = torch, .load = (const char *const[]){lib}, .n_load = 1, .runs = 2};
+	struct run_options o = {.how = {.torch = torch, .load = {.v = (const char *[]){lib}, .n = 1}, .runs = 2}};
 	fixture_open(&f, "custom_cpp", "custom_cpp");
 	if (torch) {
 		if (run_model(&f.pkg, f.in, f.n_in, &o, &r, &err) < 0)
 			fail_msg("%s", err.text);
 		same_outputs(&f, &r, "custom_cpp");
 		run_result_release(&r);
-		o.load = (const char *const[]){missing_path("custom.so")};
+		o.how.load.v = (const char *[]){missing_path("custom.so")};
 		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_INPUT, "cannot open '/tmp/");
 	} else {
 		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_USAGE, "need an installed libtorch (--torch)");
@@ -347,7 +347,7 @@ static void test_needed(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(package); i++) {
 		struct fixture f;
 		struct package pkg;
-		struct run_options o = {.torch = getenv("PT2_TEST_TORCH")};
+		struct run_options o = {.how.torch = getenv("PT2_TEST_TORCH")};
 		struct run_result r;
 		struct err err;
 		fixture_open(&f, package[i], package[i]);
@@ -413,7 +413,7 @@ static void test_confined(void **state)
 	setenv("HOSTILE_CRASH", "1", 1);
 	must_fail(&pkg, NULL, 0, (struct run_options){0}, EXIT_INPUT, "the model's process: killed by SIGSEGV");
 	setenv("HOSTILE_CRASH", "2", 1);
-	must_fail(&pkg, NULL, 0, (struct run_options){.timeout_s = 1}, EXIT_INPUT, "the model's process: timed out");
+	must_fail(&pkg, NULL, 0, (struct run_options){.how.timeout_s = 1}, EXIT_INPUT, "the model's process: timed out");
 	unsetenv("HOSTILE_CRASH");
 	assert_int_equal(stat(victim, &st), 0);
 	assert_int_equal(st.st_size, 8);
@@ -444,7 +444,8 @@ static void test_no_torch(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = missing_path("torch")}, EXIT_ENVIRON, "no libtorch_cpu.so in '/tmp/");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.how.torch = missing_path("torch")}, EXIT_ENVIRON,
+		  "no libtorch_cpu.so in '/tmp/");
 	setenv("PT2_RUNNER", missing_path("pt2-runner"), 1);
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "/pt2-runner', a part of pt2utils");
 	unsetenv("PT2_RUNNER");

@@ -78,7 +78,14 @@ static void judges(void **state)
 	e->p[2].on_index = 0;
 	assert_string_equal(
 	    judged(&r, e, &b),
-	    "2 too-many: buf3 has 32 elements, the kernel was asked to write 64 (xnumel 64): past the end of its allocation\n");
+	    "2 too-many: buf3 has 32 elements, the kernel was asked to write 64 (xnumel 64): past the end of its storage\n");
+	assert_true(ima_certain(&e->suspect[0]));
+	/* It is modified: a scatter, perhaps. */
+	e->p[2].role = SLICE("inout");
+	judged(&r, e, &b);
+	assert_true(e->suspect[0].why == IMA_TOO_MANY && !ima_certain(&e->suspect[0]));
+	assert_true(e->n_suspects == 2 && e->suspect[1].why == IMA_INDEX);
+	e->p[2].role = SLICE("out");
 	e->p[3].value = 32;
 	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index read from it may be out of bounds\n");
 	assert_false(ima_certain(&e->suspect[0]));
@@ -89,6 +96,27 @@ static void judges(void **state)
 	    judged(&r, e, &b),
 	    "1 no-allocation: buf2 is in no allocation known to the driver (0x5500): freed?\n"
 	    "2 beyond-allocation: buf3 reaches 4 bytes past its allocation: sizes and strides need 132 bytes, it has 128\n");
+	assert_false(ima_certain(&e->suspect[0]) || ima_certain(&e->suspect[1]));
+	/* The driver has told one of the mappings that its storage consists of. */
+	e->p[2].storage = 140;
+	assert_string_equal(judged(&r, e, &b), "1 no-allocation: buf2 is in no allocation known to the driver (0x5500): freed?\n");
+	assert_true(ima_room(&e->p[2]) == IMA_NONE);
+	e->p[2].storage = 128;
+	assert_string_equal(judged(&r, e, &b),
+			    "1 no-allocation: buf2 is in no allocation known to the driver (0x5500): freed?\n"
+			    "2 beyond-storage: buf3 reaches 4 bytes past its storage: sizes and strides need 132 bytes, it has 128\n");
+	/* Pinned memory of the host. */
+	e->p[1].on = SLICE("cpu");
+	e->p[1].base = 0x5000;
+	e->p[1].allocation = 4096;
+	judged(&r, e, &b);
+	assert_true(e->n_suspects == 1 && e->suspect[0].param == 2 && ima_certain(&e->suspect[0]));
+	/* The driver has answered for none. */
+	e->p[1].on = SLICE("cuda");
+	for (uint32_t i = 0; i < e->n; i++)
+		e->p[i].allocation = 0;
+	judged(&r, e, &b);
+	assert_true(e->n_suspects == 1 && e->suspect[0].why == IMA_BEYOND_STORAGE);
 	/* One number less than the program's call has: which, nobody knows. */
 	call.n_args = 8;
 	e->p[3].text = SLICE("");

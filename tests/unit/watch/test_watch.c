@@ -472,7 +472,7 @@ static void test_model(void **state)
 					 .model = mlp,
 					 .operand = operand,
 					 .n_operand = 1,
-					 .runs = 2};
+					 .how.runs = 2};
 	struct err err = {0};
 	struct watch_call c;
 	struct buf b = {0};

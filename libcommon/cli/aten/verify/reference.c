@@ -122,8 +122,7 @@ static uint32_t here(const struct reference *ref, uint32_t node)
 	return ref->unrolled.now ? ref->unrolled.now[node - first] : node - first;
 }
 
-/* The node with the value of a buffer's placeholder after the call; NONE: itself. */
-static uint32_t left_by(const struct reference *ref, uint32_t i)
+uint32_t reference_after(const struct reference *ref, uint32_t i)
 {
 	const struct contract *c = &ref->program->contract;
 	const struct slice name = graph_name(ref->g, ref->first + i);
@@ -138,21 +137,11 @@ static uint32_t left_by(const struct reference *ref, uint32_t i)
 	return NONE;
 }
 
-uint32_t reference_left(const struct reference *ref, struct slice fqn)
-{
-	const struct contract *c = &ref->program->contract;
-	for (uint32_t k = 0; k < c->n_constants && fqn.n; k++)
-		for (uint32_t i = 0; slice_eq(c->constant[k].fqn, fqn) && i < ref->program->n_inputs; i++)
-			if (slice_eq(graph_name(ref->g, ref->first + i), c->constant[k].name))
-				return left_by(ref, i);
-	return NONE;
-}
-
 /* Buffers as the previous call left them; what that could not compute is unknown. */
 static void take_state(struct reference *ref, const struct reference *before)
 {
 	for (uint32_t i = 0; i < ref->program->n_inputs; i++) {
-		const uint32_t from = reference_is_weight(ref, i) ? left_by(before, i) : NONE;
+		const uint32_t from = reference_is_weight(ref, i) ? reference_after(before, i) : NONE;
 		if (from == NONE)
 			continue;
 		ref->known[i] = reference_is_tensor(before, from);

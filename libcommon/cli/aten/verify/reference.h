@@ -66,8 +66,8 @@ static inline bool reference_is_tensor(const struct reference *ref, uint32_t nod
 }
 /* The node of output k of the call; NONE: not a node (a constant, None). */
 uint32_t reference_output(const struct reference *ref, uint32_t k);
-/* The node with the value of this weight after the call; NONE: unchanged, or no such weight. */
-uint32_t reference_left(const struct reference *ref, struct slice fqn);
+/* The node with the value that a call leaves in a placeholder, a buffer or an input; NONE: it stays. */
+uint32_t reference_after(const struct reference *ref, uint32_t i);
 /* A tensor like that node's, with these numbers. */
 struct aten_tensor *reference_tensor(const struct reference *ref, uint32_t node, const double *v, struct err *err);
 

@@ -1,7 +1,5 @@
 #include "aten/verify/verify.h"
 
-#include <math.h>
-
 /* ---- calls ---- */
 
 static void find_down(struct verify *v)
@@ -23,34 +21,6 @@ static void find_down(struct verify *v)
 	}
 }
 
-/* The last write into a buffer of the model: the state after the call. */
-static void expect_left(struct verify *v, uint32_t write)
-{
-	const struct observed_tensor *w = &v->o->write[write];
-	const uint32_t node = reference_left(v->ref, w->v->path);
-	for (uint32_t i = write + 1; i < v->o->n_writes; i++)
-		if (slice_eq(v->o->write[i].v->path, w->v->path))
-			return;
-	v->write[write].expect = node != NONE && reference_is_tensor(v->ref, node) ? node : NONE;
-}
-
-/* An output of the model is named by its position, an updated buffer by its path. */
-static void expect_outputs(struct verify *v)
-{
-	const struct observed *o = v->o;
-	for (uint32_t i = 0; i < o->n_writes; i++) {
-		v->write[i].expect = v->write[i].derived = NONE;
-		if (i >= o->n_inputs && o->write[i].v->path.n)
-			expect_left(v, i);
-	}
-	for (uint32_t r = o->first_output; r < o->n_reads; r++) {
-		const uint32_t node = reference_output(v->ref, o->read[r].v->arg);
-		v->read[r].expect = node != NONE && reference_is_tensor(v->ref, node) ? node : NONE;
-		if (o->read[r].same != NONE)
-			v->write[o->read[r].same].expect = v->read[r].expect;
-	}
-}
-
 void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 {
 	*v = (struct verify){.o = o, .ref = ref};
@@ -62,12 +32,19 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	for (uint32_t c = 0; c < o->n_calls; c++)
 		v->row[c] = (struct verify_row){.node = NONE, .together = NONE};
 	verify_index(v);
+	for (uint32_t w = 0; w < o->n_writes; w++)
+		v->write[w].expect = v->write[w].derived = NONE;
+	for (uint32_t r = 0; r < o->n_reads; r++)
+		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
-	expect_outputs(v);
+	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
+	verify_tf32(v);
+	verify_outputs(v);
 	verify_classify(v);
 	verify_derive(v);
 	verify_blame(v);
 	verify_local(v);
+	verify_suspects(v);
 }
 
 void verify_release(struct verify *v)
@@ -82,9 +59,12 @@ void verify_release(struct verify *v)
 	free(v->write);
 	free(v->row);
 	free(v->finding);
+	free(v->output);
+	free(v->suspect);
 	free(v->by_numel);
 	free(v->down);
 	free(v->questioned);
+	free(v->taken);
 	free(v->effect);
 	*v = (struct verify){0};
 }

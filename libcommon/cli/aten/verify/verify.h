@@ -21,6 +21,8 @@
  * the body before it (.others). Operators (aoti_torch_*) are trusted: they are torch's, not compiled. One that seems wrong had a wrong
  * input.
  *
+ * Before all that, matrix products and convolutions that a GPU computed in TF32 are recognised (tf32.c): their values become the nodes'.
+ *
  * Thresholds of 3 are those that 679 outputs of clean models never reached (docs/user/VERIFY.md): float32 and float64 are wrong beyond 4
  * times eager's maximum error (and 4 ulp), or 8 times its root mean square; 16 bits beyond 1.25 times.
  */
@@ -49,6 +51,8 @@ struct verify_tensor {
 	uint32_t expect;  /* the node that it must be, because the model returns it; NONE */
 	bool empty;       /* no elements, or no numbers: not judged */
 	bool accused;     /* it is not a node, and is treated as the one in m */
+	bool unknown;     /* the model leaves it in a buffer, and what that should be could not be computed */
+	enum verify_what what; /* of a kernel's write, for verify_row.what of its call, unless that is WRONG */
 };
 struct verify_row {
 	enum verify_what what;
@@ -56,17 +60,32 @@ struct verify_row {
 	double compiled_ulp, eager_ulp; /* maximum errors against float64, relative to the tensor's maximum; for EQUAL and ROUNDING */
 	uint32_t together;              /* verified together with the calls from this one on, whose tensors are not nodes; NONE */
 	char *why;                      /* OPEN */
+	bool tf32;                      /* a product that a GPU computed in TF32 */
 };
 struct verify_finding {
 	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
 	uint32_t write;                 /* the tensor */
 	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
+	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
 	uint32_t right;                 /* later tensors and outputs that match with it */
 	uint64_t n, wrong;              /* elements */
 	int64_t at;                     /* the worst element: its linear index in the node */
 	double got, want;               /* in float64; the real part of complex numbers */
 	double compiled_ulp, eager_ulp; /* subtle */
+	uint32_t suspect, n_suspects;   /* in verify.suspect: it may be one of these calls, whose results it read and the graph lacks */
+};
+
+/* What the model returns or leaves in a buffer or an input, end to end: compared with the graph before any kernel is accused. */
+enum verify_agrees { VERIFY_AGREES, VERIFY_DIFFERS, VERIFY_UNKNOWN };
+struct verify_output {
+	uint32_t read, write; /* an output; what a call left in a buffer or an input. The other one is NONE; both: it was not written */
+	uint32_t input;       /* the graph's placeholder of that buffer or input; NONE: an output */
+	uint32_t node;        /* what it should be; NONE: not a node */
+	enum verify_agrees what;
+	bool explained;  /* DIFFERS: because of the kernels that are accused */
+	const char *why; /* UNKNOWN */
+	struct verify_finding at; /* DIFFERS: .n, .wrong, .at, .got, .want; .suspect, .n_suspects: it is one of these calls. at NONE: sizes */
 };
 struct verify {
 	struct observed *o;
@@ -76,14 +95,18 @@ struct verify {
 	struct verify_finding *finding;
 	uint32_t n_findings, cap_findings;
 	uint64_t hypotheses, evaluated; /* effort */
-	uint32_t n_outputs_wrong;       /* outputs that are not their node, before anything was reported */
+	struct verify_output *output;
+	uint32_t n_outputs, cap_outputs, n_differ, n_unknown; /* n_differ: DIFFERS; n_unknown: UNKNOWN */
+	uint32_t *suspect; /* calls, for findings and outputs */
+	uint32_t n_suspects, cap_suspects;
 	/* private */
 	uint32_t *by_numel; /* nodes with a tensor, by its number of elements */
 	uint32_t n_by_numel;
 	uint64_t *down; /* bit d of row c: call d depends on call c */
 	size_t words;
 	bool *questioned;
-	uint8_t *effect; /* by write, for local.c: 1: indirectly verified; 2: not */
+	bool *taken; /* by node: its value is what a GPU computed in TF32 */
+	uint8_t *effect; /* by write, for local.c */
 };
 
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
@@ -114,6 +137,11 @@ static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t f
 }
 bool verify_holds(const struct verify_tensor *t, uint32_t node);
 bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
+/* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */
+void verify_outputs(struct verify *v);
+void verify_suspects(struct verify *v);
+/* Before them (tf32.c). */
+void verify_tf32(struct verify *v);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);

@@ -164,6 +164,20 @@ static int find_probe(char *path, struct err *err)
 	return 0;
 }
 
+bool broker_call(char *text, size_t max)
+{
+	struct question q = {.ask.what = BROKER_ASK_CALL};
+	struct broker_answer a;
+	if (!elsewhere && broker_offered) {
+		broker_offered(text, max);
+		return true;
+	}
+	if (!elsewhere || ask(&q, &a) < 0)
+		return false;
+	snprintf(text, max, "%s", a.text);
+	return true;
+}
+
 /* ---- outputs ---- */
 
 static int begin_output(struct question *q, const char *path, uint32_t *number, struct err *err)
@@ -254,6 +268,8 @@ static bool make_pairs(int pair[2][2])
 		close(low[--n]);
 	return made;
 }
+
+void broker_offer(void (*f)(char *text, size_t max)) { broker_offered = f; }
 
 static void give_up(int pair[2][2])
 {

@@ -29,6 +29,12 @@
 #define PT2_BROKER_H
 #include "base/buf.h"
 
+/* A function that the broker may run for the sealed tool, in a process of its own which has read nothing and is not sealed: for what
+ * the seal prevents, like loading a GPU's driver. Its answer is a text. Only before broker_start(). */
+void broker_offer(void (*f)(char *text, size_t max));
+/* Runs it: here, if there is no broker. False: no answer within 30 s. */
+bool broker_call(char *text, size_t max);
+
 /* Before threads, before child_signals(). If it fails (no processes, no memory), the tool goes on without a broker, unsealed. */
 void broker_start(void);
 

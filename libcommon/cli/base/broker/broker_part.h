@@ -30,6 +30,7 @@ enum broker_what {
 	BROKER_ASK_ABORT,   /* n */
 	BROKER_ASK_DISCARD, /* n; text: a name in it */
 	BROKER_ASK_PROBE,   /* answers with a path of libpt2probe.so that fits LD_PRELOAD */
+	BROKER_ASK_CALL,    /* answers with the text of the function that was offered */
 	BROKER_ASK_TRUST,   /* n: enum broker_trust; text: path */
 	BROKER_ASK_SEAL,
 	BROKER_ASK_END, /* the tool is ending: remove what is left of it */
@@ -66,6 +67,9 @@ struct broker_question {
 
 /* ---- broker_serve.c ---- */
 _Noreturn void broker_serve(int questions, int signals, pid_t tool);
+
+/* The function that was offered; NULL: none. */
+extern void (*broker_offered)(char *text, size_t max);
 
 /* ---- broker_path.c: files in folders that the broker has made ---- */
 void broker_path_add(const char *folder);

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* ---- what it keeps ---- */
 
@@ -99,6 +100,39 @@ static int start_child(const struct broker_question *q, struct broker_answer *a)
 	const pid_t pid = child_clone(&spec, stream, q->fd[fd], q->tool);
 	a->n = (uint64_t)pid;
 	return pid < 0 ? -1 : 0;
+}
+
+void (*broker_offered)(char *text, size_t max);
+
+enum { CALL_MS = 30000 }; /* drivers take a second or two to start */
+
+/* In a fork, so that whatever a driver leaves behind (threads, open devices) ends with it. */
+static int call_offered(struct broker_answer *a)
+{
+	int ends[2];
+	ssize_t n = -1;
+	if (!broker_offered)
+		return errno = ENOSYS, -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	const pid_t pid = fork();
+	if (!pid) {
+		broker_offered(a->text, sizeof(a->text));
+		_exit(write(ends[1], a->text, strlen(a->text)) < 0);
+	}
+	close(ends[1]);
+	if (pid > 0) {
+		struct pollfd f = {.fd = ends[0], .events = POLLIN};
+		int r;
+		while ((r = poll(&f, 1, CALL_MS)) < 0 && errno == EINTR)
+			;
+		n = r > 0 ? read(ends[0], a->text, sizeof(a->text) - 1) : -1;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	close(ends[0]);
+	a->text[n > 0 ? n : 0] = 0;
+	return n > 0 ? 0 : (errno = ENODATA, -1);
 }
 
 /* ---- files ---- */
@@ -237,6 +271,7 @@ static int answer(struct broker_question *q, struct broker_answer *a, bool *brin
 		snprintf(a->text, sizeof(a->text), "%s", probe ? probe : "");
 		return probe ? 0 : -1;
 	}
+	case BROKER_ASK_CALL: return call_offered(a);
 	case BROKER_ASK_TRUST:
 		if (!q->sealed)
 			broker_trusts((enum broker_trust)q->ask.n, q->word[0]);

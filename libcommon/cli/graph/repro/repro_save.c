@@ -19,7 +19,7 @@ static int make_folder(const char *path, struct err *err)
 static int write_bytes(int fd, const struct plan_storage *s, const char *path, struct err *err)
 {
 	if (!s->path.n)
-		return tensor_write_storage(fd, s->bytes, path, err);
+		return tensor_write_storage(fd, s->bytes, s->device, path, err);
 	FREED char *from = xstrndup(s->path.p, s->path.n);
 	const int in = open(from, O_RDONLY | O_CLOEXEC);
 	int rc = in < 0 ? err_errno(err, EXIT_INPUT, "cannot read '%s'", from) : copy_all(in, fd, path, err);

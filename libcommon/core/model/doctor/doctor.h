@@ -103,6 +103,13 @@ const char *doctor_level_name(enum doctor_level level);
 
 /* This machine: its CPU, and nothing expensive to find out. Texts are static. */
 void doctor_host_here(struct doctor_host *h);
+
+/* The GPU's driver as a text ("1 0 13000 90": loaded, cuInit()'s error, CUDA's version, the SM of each GPU), by loading libcuda.so.1
+ * into this process. A sealed process cannot do that: cuInit() fails there with 304 (CUDA_ERROR_OPERATING_SYSTEM; seen with driver
+ * 580 on an H200). It sets doctor_driver_elsewhere, which has another process do it; false: that was not possible. */
+void doctor_driver_text(char *text, size_t max);
+extern bool (*doctor_driver_elsewhere)(char *text, size_t max);
+
 /* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE")
  * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an unknown
  * -march. */

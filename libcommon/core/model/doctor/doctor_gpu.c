@@ -8,15 +8,19 @@ enum {
 	CU_MAJOR = 75,
 	CU_MINOR = 76,
 	CU_NO_DEVICE = 100,
-	CLIP = 200 /* maximum bytes of input text in a message */
+	DRIVER_SILENT = -1, /* not one of cuInit()'s errors: nothing came back */
+	CLIP = 200          /* maximum bytes of input text in a message */
 };
+
+#define NO_ANSWER "1 -1 0" /* DRIVER_SILENT */
+
+bool (*doctor_driver_elsewhere)(char *text, size_t max);
 
 /* The driver's own library, loaded with dlopen: most machines lack it, and this program must not require it. */
 static void ask_driver(struct doctor_host *h)
 {
 	int n = 0, device, major, minor;
 	void *so = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-	h->gpu_asked = true;
 	if (!so)
 		return;
 	h->gpu_driver = true;
@@ -36,10 +40,35 @@ static void ask_driver(struct doctor_host *h)
 	/* Never closed: drivers leave threads behind. */
 }
 
+void doctor_driver_text(char *text, size_t max)
+{
+	struct doctor_host h = {0};
+	ask_driver(&h);
+	int at = snprintf(text, max, "%d %d %u", h.gpu_driver, h.gpu_error, h.driver_version);
+	for (unsigned i = 0; i < h.n_gpu && at > 0 && (size_t)at < max; i++)
+		at += snprintf(text + at, max - (size_t)at, " %u", h.sm[i]);
+}
+
+static void read_driver_text(struct doctor_host *h, const char *text)
+{
+	char *p = NULL;
+	h->gpu_driver = strtol(text, &p, 10) == 1;
+	h->gpu_error = (int)strtol(p, &p, 10);
+	h->driver_version = (unsigned)strtoul(p, &p, 10);
+	while (*p == ' ' && h->n_gpu < ARRAY_LEN(h->sm))
+		h->sm[h->n_gpu++] = (unsigned)strtoul(p, &p, 10);
+}
+
 void doctor_ask_driver(struct exam *x)
 {
-	if (!x->host.gpu_asked)
+	char text[256] = "";
+	if (x->host.gpu_asked)
+		return;
+	x->host.gpu_asked = true;
+	if (!doctor_driver_elsewhere)
 		ask_driver(&x->host);
+	else
+		read_driver_text(&x->host, doctor_driver_elsewhere(text, sizeof(text)) ? text : NO_ANSWER);
 }
 
 static bool need_runs(const struct sm_need *need, unsigned gpu)
@@ -193,6 +222,8 @@ static void no_gpu(struct exam *x)
 		int error;
 		const char *what, *why, *fix;
 	} known[] = {
+	    {DRIVER_SILENT, "compiled for CUDA, but the driver did not answer", "not known whether it would run here",
+	     "check that nvidia-smi answers"},
 	    {34, "compiled for CUDA, but libcuda.so.1 is the toolkit's stub", "the stub is only for linking; nothing runs with it",
 	     "remove the stubs directory from LD_LIBRARY_PATH; the real library comes with the driver"},
 	    {803, "compiled for CUDA, but the driver's library and kernel module have different versions",
