@@ -85,7 +85,7 @@ static void plan_cases(struct explorer *e, const struct plan *so_far, uint64_t p
 static void plan_others(struct explorer *e, const struct plan *so_far)
 {
 	uint32_t n = world->run.n_asked;
-	FREED struct asked *asked = xcalloc((size_t)n + 1, sizeof(*asked));
+	struct asked *asked = xcalloc((size_t)n + 1, sizeof(*asked));
 	memcpy(asked, world->run.asked, n * sizeof(*asked));
 	for (uint32_t i = 0; i < n; i++) {
 		bool known = false;
@@ -99,6 +99,7 @@ static void plan_others(struct explorer *e, const struct plan *so_far)
 		else
 			plan_cases(e, so_far, asked[i].place);
 	}
+	free(asked);
 }
 
 static void add_way(struct walks *w)
