@@ -58,8 +58,7 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 		json_member_str(&o, "level", slice_str(doctor_level_name(f->level)));
 		json_member_str(&o, "id", slice_str(f->id));
 		json_member_str(&o, "what", f->what);
-		json_member(&o, "why", f->why);
-		json_member(&o, "fix", f->fix);
+		json_fields(&o, *f, why, fix);
 	}
 	json_close(&o);
 	buf_addc(b, '\n');

@@ -35,12 +35,9 @@ static void out_findings(struct json_out *o, const struct check *k, bool unread)
 		json_member_str(o, "what", slice_str(check_what_name(f->what)));
 		json_member_index(o, "input", f->input);
 		json_member_count(o, "dim", f->dim);
-		json_member_bool(o, "advice", f->advice);
-		json_member(o, "aoti", f->aoti);
+		json_fields(o, *f, advice, aoti);
 		json_member_bool(o, "aoti_exact", f->aoti.n && !f->aoti_loose);
-		json_member(o, "expected", f->expected);
-		json_member(o, "given", f->given);
-		json_member(o, "fix", f->fix);
+		json_fields(o, *f, expected, given, fix);
 	}
 }
 

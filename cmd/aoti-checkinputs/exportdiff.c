@@ -65,8 +65,7 @@ static void show_json(struct buf *b, const struct exportdiff *a, bool unread, co
 	json_member(&o, "schema", SLICE("pt2utils.against/1"));
 	json_member(&o, "exported", slice_str(exported));
 	json_member(&o, "compiled", slice_str(path));
-	json_member_bool(&o, "same_model", a->same_model);
-	json_member_bool(&o, "unproved", a->unproved);
+	json_fields(&o, *a, same_model, unproved);
 	document_verdict(&o, "fits", a->n_bad, unread);
 	json_rows(&o, "findings", i, a->n) {
 		const struct exportdiff_finding *f = &a->v[i];
@@ -74,12 +73,7 @@ static void show_json(struct buf *b, const struct exportdiff *a, bool unread, co
 		json_member(&o, "part", slice_str(parts[f->part]));
 		json_member_index(&o, "index", f->index);
 		json_member_count(&o, "dim", f->dim);
-		json_member_bool(&o, "advice", f->advice);
-		json_member(&o, "subject", f->subject);
-		json_member(&o, "exported", f->exported);
-		json_member(&o, "compiled", f->compiled);
-		json_member(&o, "why", f->why);
-		json_member(&o, "fix", f->fix);
+		json_fields(&o, *f, advice, subject, exported, compiled, why, fix);
 	}
 	json_close(&o);
 	buf_addc(b, '\n');

@@ -1,6 +1,7 @@
 /* show.c - the contract as tables. */
 #include "checkinputs.h"
 #include "base/text.h"
+#include "model/doctor/doctor.h"
 
 #include <inttypes.h>
 
@@ -66,6 +67,7 @@ static void show_head(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
 	struct package_metadata md = {0};
+	struct doctor_isa isa;
 	char *path = xstrdup(l->pkg.path);
 	clean_text(path, strlen(path));
 	put_bold(s, path);
@@ -76,9 +78,12 @@ static void show_head(struct screen *s, const struct loaded *l)
 		md = (struct package_metadata){0};
 	if (c->device != DEVICE_NONE)
 		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
-	if (md.cpu_isa.n || md.compute_capability.n)
-		buf_addf_clean(&s->b, " (%.*s%s%.*s)", SL(md.cpu_isa), md.cpu_isa.n && md.compute_capability.n ? ", sm " : "",
-			       SL(md.compute_capability));
+	doctor_isa_of_model((struct package *)&l->pkg, l->model, &isa);
+	if (md.cpu_isa.n ||
+	    md.compute_capability.n) /* AOTI_CPU_ISA is of the kernels that Inductor vectorized; the compiler may use more */
+		buf_addf_clean(&s->b, " (%.*s%s%s%.*s)", SL(md.cpu_isa),
+			       md.cpu_isa.n && isa.allowed & ~isa.named & ISA(AVX512F) ? ", compiled with AVX-512" : "",
+			       md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", SL(md.compute_capability));
 	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; from probing the binary\n" : "; from its generated code\n");
 }
 

@@ -11,9 +11,7 @@ static void out_place(struct json_out *o, const char *key, const struct tensor_m
 static void out_value(struct json_out *o, const struct nan_value *v)
 {
 	const struct tensor_meta *m = &v->v.meta;
-	json_member(o, "buffer", v->v.buffer);
-	json_member(o, "path", v->v.path);
-	json_member_u64(o, "arg", v->v.arg);
+	json_fields(o, v->v, buffer, path, arg);
 	json_member(o, "role", slice_str(call_role_name(v->v.role)));
 	json_member(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
 	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
@@ -35,8 +33,7 @@ static void out_guesses(struct json_out *o, const struct nan_finding *f)
 	struct nan_guess g[NAN_GUESSES];
 	size_t n = nan_guess(f, g, NAN_GUESSES);
 	json_rows(o, "guesses", i, n) {
-		json_member(o, "text", slice_str(g[i].text));
-		json_member_bool(o, "seen", g[i].seen);
+		json_fields(o, g[i], text, seen);
 	}
 }
 
@@ -48,11 +45,9 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_obj(o);
 	json_member(o, "kind", slice_str(nan_kind_name(f->kind)));
 	json_member(o, "what", slice_str(nan_what_name(f->what)));
-	json_member(o, "model", c->model);
-	json_member_u64(o, "model_id", c->model_id);
+	json_fields(o, *c, model, model_id);
 	json_member_some(o, "source", c->text);
-	json_member_u64(o, "pid", c->pid);
-	json_member_u64(o, "tid", c->tid);
+	json_fields(o, *c, pid, tid);
 	if (c->rank != NONE)
 		json_member_u64(o, "rank", c->rank);
 	json_member_index(o, "run", c->run);
@@ -86,8 +81,7 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 		json_close(o);
 	}
 	out_guesses(o, f);
-	json_member_u64(o, "times", f->times);
-	json_member_u64(o, "passed_on", f->passed_on);
+	json_fields(o, *f, times, passed_on);
 	json_close(o);
 }
 
@@ -110,9 +104,7 @@ static void out_against(struct json_out *o, const struct against *a)
 {
 	json_member_obj(o, "against");
 	json_member(o, "whose", slice_str(against_name(a->whose)));
-	json_member(o, "node", a->node);
-	json_member(o, "op", a->op);
-	json_member(o, "python", a->python);
+	json_fields(o, *a, node, op, python);
 	json_member_bool(o, "same_counts", a->same);
 	json_member(o, "why", buf_slice(&a->why));
 	json_close(o);

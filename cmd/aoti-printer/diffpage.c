@@ -3,9 +3,10 @@
 #include "base/html/html.h"
 #include "base/tool/screen.h"
 
-static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
-static const char *const js[] = {"diff/common.js", "printer/diff.js", NULL};
-static const struct html_page frame = {"printer/diff.html", css, js, NULL};
+static const char *const css[] = {"page/common.css", "printer/diff.css", NULL};
+static const char *const js[] = {"page/common.js", "printer/diff.js", NULL};
+static const struct html_page frame = {
+    .title = "Compiled model: two runs compared", .body = "printer/diff.html", .css = css, .js = js, .themed = true};
 
 static void write_document(struct json_out *o, const void *of) { diff_document(o, of); }
 

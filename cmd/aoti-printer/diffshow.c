@@ -271,8 +271,7 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 	const struct tensor_close *c = &v->close;
 	struct buf spec = {0};
 	json_obj(o);
-	json_member(o, "buffer", any->buffer);
-	json_member(o, "path", any->path);
+	json_fields(o, *any, buffer, path);
 	json_member(o, "role", slice_str(call_role_name(any->role)));
 	json_member(o, "when", any->before ? SLICE("before") : SLICE("after"));
 	json_member(o, "what", slice_str(diff_what_name(v->what)));
@@ -321,24 +320,19 @@ void diff_document(struct json_out *o, const struct diff *d)
 		json_member(o, "type_a", slice_str(dtype_name(d->type[0])));
 		json_member(o, "type_b", slice_str(dtype_name(d->type[1])));
 	}
-	json_member_u64(o, "compared", d->compared);
-	json_member_u64(o, "differing", d->differing);
-	json_member_u64(o, "origins", d->origins);
+	json_fields(o, *d, compared, differing, origins);
 	json_member_u64(o, "not_saved", d->unsaved);
 	json_member(o, "failed_a", d->a.failed);
 	json_member(o, "failed_b", d->b.failed);
 	json_rows(o, "calls", i, d->n_rows) {
 		const struct diff_row *r = &d->row[i];
 		const struct dump_call *c = diff_call(r);
-		json_member(o, "model", c->model);
-		json_member_u64(o, "run", c->run);
-		json_member_u64(o, "call", c->call);
+		json_fields(o, *c, model, run, call);
 		json_member(o, "kernel", c->name);
 		if (r->a && r->b && !slice_eq(r->a->name, r->b->name))
 			json_member(o, "kernel_b", r->b->name);
 		json_member(o, "kind", slice_str(dump_kind_name(c->kind)));
-		json_member_u64(o, "line", c->line);
-		json_member(o, "nodes", c->nodes);
+		json_fields(o, *c, line, nodes);
 		if (r->nodes && r->a && r->b)
 			json_member(o, "nodes_b", r->b->nodes);
 		json_member(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));

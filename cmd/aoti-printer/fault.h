@@ -1,4 +1,5 @@
-/* fault.h - what --ima found: ima.c fills it in after the command ended, imashow.c makes text of it and imadoc.c the JSON of docs/DUMP.md.
+/* fault.h - what --ima found: ima.c fills it in after the command ended, imashow.c makes text of it and imadoc.c the JSON of
+ * docs/formats/DUMP.md.
  * Everything shown is in here. It points into the struct watch and the struct fault that it was made from. */
 #ifndef FAULT_H
 #define FAULT_H

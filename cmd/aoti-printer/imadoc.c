@@ -45,14 +45,10 @@ static void out_argument(struct json_out *o, const struct fault_case *c, uint32_
 	out_u64(o, "extent", p->extent, p->extent != IMA_NONE);
 	out_u64(o, "storage", p->storage, p->storage != IMA_NONE);
 	out_u64(o, "room", ima_room(p), ima_room(p) != IMA_NONE);
-	json_key(o, "allocation");
-	if (p->allocation) {
-		json_obj(o);
+	if (json_member_obj_if(o, "allocation", p->allocation)) {
 		json_member_u64(o, "base", p->base);
 		json_member_u64(o, "bytes", p->allocation);
 		json_close(o);
-	} else {
-		json_out_null(o);
 	}
 	json_member_bool(o, "could_leave", why && ima_certain(why));
 }
@@ -93,33 +89,23 @@ static void out_past(struct json_out *o, const struct fault_call *p)
 {
 	const struct call_launch *l = &p->launch;
 	json_member_index(o, "run", p->run);
-	json_member_u64(o, "call", p->call);
-	json_member_u64(o, "tid", p->tid);
+	json_fields(o, *p, call, tid);
 	json_member(o, "kernel", slice_str(p->name));
 	json_member_positive(o, "line", p->line);
 	json_member_bool(o, "returned", p->returned);
-	json_key(o, "launch");
-	if (p->launched) {
-		json_obj(o);
+	if (json_member_obj_if(o, "launch", p->launched)) {
 		out_three(o, "grid", l->grid[0], l->grid[1], l->grid[2]);
 		out_three(o, "block", l->block[0], l->block[1], l->block[2]);
-		json_member_u64(o, "shared", l->shared);
-		json_member_u64(o, "stream", l->stream);
+		json_fields(o, *l, shared, stream);
 		json_member_bool(o, "captured", l->captured != 0);
 		json_close(o);
-	} else {
-		json_out_null(o);
 	}
 }
 
 static void out_launch(struct json_out *o, const struct ima_event *e)
 {
-	json_key(o, "launch");
-	if (!e->launch) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "launch", e->launch))
 		return;
-	}
-	json_obj(o);
 	out_three(o, "grid", e->grid[0], e->grid[1], e->grid[2]);
 	out_three(o, "block", e->block[0], e->block[1], e->block[2]);
 	json_member_u64(o, "shared", e->shared);
@@ -128,12 +114,8 @@ static void out_launch(struct json_out *o, const struct ima_event *e)
 
 static void out_graph(struct json_out *o, const struct ima_event *e)
 {
-	json_key(o, "replay");
-	if (!e->graph) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "replay", e->graph))
 		return;
-	}
-	json_obj(o);
 	json_member_u64(o, "graph", e->graph);
 	json_member_u64(o, "times", e->replay);
 	json_member_u64(o, "captured", e->captured);
@@ -143,10 +125,7 @@ static void out_graph(struct json_out *o, const struct ima_event *e)
 
 static void out_fault(struct json_out *o, const struct ima_event *e)
 {
-	json_member_u64(o, "code", e->code);
-	json_member(o, "error", e->error);
-	json_member(o, "text", e->text);
-	json_member(o, "when", e->when);
+	json_fields(o, *e, code, error, text, when);
 	json_member(o, "seen", slice_str(fault_when(e->when)));
 }
 
@@ -164,8 +143,7 @@ static void out_case(struct json_out *o, const struct fault_case *c)
 	json_member(o, "kernel", e->kernel);
 	json_member(o, "model", c->contract ? c->contract->model : SLICE(""));
 	json_member_index(o, "model_id", e->model);
-	json_member_u64(o, "pid", e->pid);
-	json_member_u64(o, "tid", e->tid);
+	json_fields(o, *e, pid, tid);
 	if (e->rank != NONE)
 		json_member_u64(o, "rank", e->rank);
 	json_member_index(o, "run", e->run);
@@ -210,8 +188,7 @@ static void out_command(struct json_out *o, const struct fault_report *r)
 static void out_steps(struct json_out *o, const struct fault_report *r)
 {
 	json_rows(o, "next", i, r->n_steps) {
-		json_member(o, "text", slice_str(r->step[i].text));
-		json_member(o, "command", r->step[i].command);
+		json_fields(o, r->step[i], text, command);
 	}
 }
 
@@ -219,8 +196,7 @@ static void out_models(struct json_out *o, const struct watch *w)
 {
 	json_rows(o, "models", i, w->n_models) {
 		const struct watch_model *m = &w->model[i];
-		json_member_u64(o, "id", m->id);
-		json_member(o, "path", slice_str(m->path));
+		json_fields(o, *m, id, path);
 		json_member(o, "device", m->has_contract ? slice_str(device_name(m->contract.device)) : SLICE(""));
 		json_member(o, "why", slice_str(m->why ? m->why : ""));
 	}
@@ -232,9 +208,7 @@ void fault_document(struct buf *b, const struct fault_report *r)
 	json_obj(&o);
 	json_member(&o, "schema", SLICE("pt2utils.printer.ima/1"));
 	out_command(&o, r);
-	json_member_bool(&o, "alloc", r->alloc);
-	json_member_u64(&o, "calls", r->calls);
-	json_member_u64(&o, "captured", r->captured);
+	json_fields(&o, *r, alloc, calls, captured);
 	json_member_u64(&o, "lost", r->w->calls.lost);
 	json_member_arr(&o, "faults");
 	for (size_t i = 0; i < r->n_faults; i++)

@@ -231,8 +231,7 @@ static void out_call(struct json_out *o, const struct watch_model *m, uint32_t k
 	const struct nan_kernel *source = nan_sources_of(watch_sources(m), c, k);
 	json_member_u64(o, "call", k);
 	json_member(o, "kernel", c->call[k].name);
-	json_member_u64(o, "line", c->call[k].line);
-	json_member(o, "nodes", c->call[k].nodes);
+	json_fields(o, c->call[k], line, nodes);
 	json_member_arr(o, "python");
 	for (uint32_t i = 0; source && i < source->n_lines; i++)
 		json_out_str(o, source->line[i]);
@@ -248,8 +247,7 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	json_obj(o);
 	json_member_str(o, "model", slice_str(path_base(g->model->path)));
 	json_member_u64(o, "model_id", g->id);
-	json_member_u64(o, "runs", g->runs);
-	json_member_u64(o, "run", g->run);
+	json_fields(o, *g, runs, run);
 	g->is_planned ? json_member_u64(o, "planned", g->planned) : json_member_null(o, "planned");
 	json_member_u64(o, "reached", g->peak);
 	json_member_u64(o, "peak_at", g->peak_at);
@@ -259,8 +257,7 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 		add_names(&names, c, v[i].storage);
 		json_member(o, "names", buf_slice(&names));
 		json_member_u64(o, "bytes", v[i].bytes);
-		json_member_u64(o, "born", c->storage[v[i].storage].born);
-		json_member_u64(o, "dies", c->storage[v[i].storage].dies);
+		json_fields(o, c->storage[v[i].storage], born, dies);
 		if (maker != NONE)
 			out_call(o, g->model, maker);
 	}
@@ -290,9 +287,10 @@ static void memory_document(struct json_out *o, const void *of)
 /* The frame and style of the --diff page, with the document and its own script. */
 static int save_page(const struct memory *m, const char *path, struct err *err)
 {
-	static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
-	static const char *const js[] = {"diff/common.js", "printer/memory.js", NULL};
-	static const struct html_page frame = {"printer/diff.html", css, js, NULL};
+	static const char *const css[] = {"page/common.css", "printer/diff.css", NULL};
+	static const char *const js[] = {"page/common.js", "printer/memory.js", NULL};
+	static const struct html_page frame = {
+	    .title = "Compiled model: two runs compared", .body = "printer/diff.html", .css = css, .js = js, .themed = true};
 	return html_save_document(path, &frame, memory_document, m, err);
 }
 

@@ -112,11 +112,9 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 	json_key(&o, "ts"); /* microseconds */
 	json_out_double(&o, (double)(int64_t)(c->begin.time - p->start) / 1e3, 3);
 	json_member_double(&o, "dur", (double)c->end.took / 1e3, 3);
-	json_member_u64(&o, "pid", c->begin.pid);
-	json_member_u64(&o, "tid", c->begin.tid);
+	json_fields(&o, c->begin, pid, tid);
 	json_member_obj(&o, "args");
-	json_member_u64(&o, "run", c->begin.run);
-	json_member_u64(&o, "call", c->begin.call);
+	json_fields(&o, c->begin, run, call);
 	if (c->model && c->model->contract.model.n)
 		json_member_str(&o, "model", c->model->contract.model);
 	if (c->contract && c->contract->line)

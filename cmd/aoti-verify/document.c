@@ -40,7 +40,8 @@ static void out_writes(struct json_out *o, const struct trial *t, const struct o
 			if (x->m[i].off <= least)
 				json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + x->m[i].node));
 		json_close(o);
-		if (t->h.observed.call[t->h.observed.write[w].call].compiled && t->h.verify.row[t->h.observed.write[w].call].what != VERIFY_WRONG)
+		if (t->h.observed.call[t->h.observed.write[w].call].compiled &&
+		    t->h.verify.row[t->h.observed.write[w].call].what != VERIFY_WRONG)
 			json_member_some(o, "verdict", slice_str(words[x->what]));
 		json_close(o);
 	}
@@ -104,10 +105,11 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 	json_obj(o);
 	json_member_u64(o, "call", t->h.observed.call[f->call].d->call);
 	json_member_some(o, "kernel", t->h.observed.call[f->call].d->name);
-	json_member_some(o, "what", f->given        ? SLICE("arguments")
-				    : f->less_exact ? SLICE("less_exact")
-				    : f->subtle     ? SLICE("error")
-						    : SLICE("value"));
+	json_member_some(o, "what",
+			 f->given        ? SLICE("arguments")
+			 : f->less_exact ? SLICE("less_exact")
+			 : f->subtle     ? SLICE("error")
+					 : SLICE("value"));
 	out_node(o, "node", t, f->node);
 	if (f->write != NONE) {
 		json_member_some(o, "buffer", t->h.observed.write[f->write].v->buffer);
@@ -146,9 +148,9 @@ static void out_output(struct json_out *o, const struct trial *t, const struct v
 	char room[32];
 	json_member_some(o, "name", output_name(t, x, room));
 	json_member_some(o, "kind",
-			 x->input == NONE                                                 ? SLICE("output")
+			 x->input == NONE                                           ? SLICE("output")
 			 : t->h.ref.program->input[x->input].from == PROGRAM_WEIGHT ? SLICE("buffer")
-											  : SLICE("input"));
+										    : SLICE("input"));
 	out_node(o, "node", t, x->node);
 	json_member_some(o, "verdict", slice_str(verdicts[x->what]));
 	if (x->why && x->what == VERIFY_UNKNOWN)

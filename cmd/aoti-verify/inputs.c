@@ -51,6 +51,25 @@ static bool other_size(const struct contract_symbol *s, int64_t was, int64_t *ou
 	return false;
 }
 
+/* The strides that the contract demands (channels_last, transposed, expanded), the given ones where it demands none, else contiguous. */
+static void find_strides(const struct contract *c, uint32_t input, const struct symbind *env, const struct trial *first,
+			 struct tensor_meta *m)
+{
+	const struct tensor_meta *given = first ? &first->h.observed.write[input].v->meta : NULL;
+	int64_t stride[TENSOR_MAX_DIMS];
+	bool known = c->input[input].n_dim == m->n_dim;
+	for (int d = 0; d < m->n_dim && known; d++)
+		known = symsize_eval(&c->tab, c->input[input].dim[d].stride, env, &stride[d], NULL) == 0 && stride[d] >= 0;
+	if (!known && given && given->n_dim == m->n_dim && tensor_same_sizes(given, m)) {
+		memcpy(stride, given->stride, (size_t)m->n_dim * sizeof(*stride));
+		known = true;
+	}
+	if (known)
+		memcpy(m->stride, stride, (size_t)m->n_dim * sizeof(*stride));
+	else
+		tensor_contiguous(m);
+}
+
 /* The program's inputs with their sizes: those of `first`, or others where sizes are free. False: no other sizes. */
 static bool find_sizes(const struct program *p, const struct trial *first, bool other, struct tensor_meta *m)
 {
@@ -73,8 +92,9 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 		m[i] = (struct tensor_meta){.dtype = in->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = in->n_dim};
 		for (int d = 0; d < in->n_dim && ok; d++)
 			ok = symsize_eval(&c->tab, in->dim[d].size, &env, &m[i].size[d], NULL) == 0 && m[i].size[d] >= 0;
-		tensor_contiguous(&m[i]);
 	}
+	for (uint32_t i = 0; i < c->n_inputs && ok; i++)
+		find_strides(c, i, &env, first, &m[i]);
 	symbind_release(&env);
 	return ok && (any || !other);
 }
@@ -198,7 +218,7 @@ static int to_input_dtype(const struct making *m, const struct tensor_meta *meta
 	{
 		int64_t stride[ATEN_DIMS];
 		aten_contiguous_strides(meta->n_dim, meta->size, stride);
-		struct aten_tensor *t = aten_new(meta->dtype, meta->n_dim, meta->size, NULL);
+		struct aten_tensor *t = aten_new(meta->dtype, meta->n_dim, meta->size, meta->stride);
 		aten_copy(t, aten_of_blob(m->v, DTYPE_F64, meta->n_dim, meta->size, stride, 0));
 		*out = aten_of(aten_keep(t));
 	}

@@ -113,11 +113,12 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 
 static void output_finding(struct screen *s, const struct trial *t, const struct verify_output *x)
 {
-	const struct slice line = held_line(&t->h, x->node);
+	const struct slice line = x->node == NONE ? SLICE("") : held_line(&t->h, x->node);
 	struct buf b = {0};
 	char room[32];
-	buf_addf(&b, "%.*s differs from the graph: ", SLN(output_name(t, x, room), 200));
-	add_node(&b, t, x->node);
+	buf_addf(&b, "%.*s differs from the graph%s", SLN(output_name(t, x, room), 200), x->node == NONE ? "" : ": ");
+	if (x->node != NONE)
+		add_node(&b, t, x->node);
 	clean_lines(b.p, b.len);
 	put_error(s, buf_str(&b));
 	buf_addc(&s->b, '\n');
@@ -246,8 +247,8 @@ static struct kernels count_kernels(const struct verifier *v)
 		for (uint32_t c = 0; trial_counts(v->trial[i]) && c < v->trial[i]->h.observed.n_calls; c++) {
 			const enum verify_what what = v->trial[i]->h.verify.row[c].what;
 			if (what != VERIFY_OPERATOR)
-				PUSH_TO(k, n_k, cap) = (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG,
-								       what == VERIFY_OPEN};
+				PUSH_TO(k, n_k, cap) =
+				    (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG, what == VERIFY_OPEN};
 		}
 	if (n_k)
 		qsort(k, n_k, sizeof(*k), by_name);
@@ -382,7 +383,8 @@ static const struct trial *first_found(const struct verifier *v, bool counts)
 static bool same_finding(const struct trial *t, uint32_t f, uint32_t g)
 {
 	const struct verify_finding *x = &t->h.verify.finding[f], *y = &t->h.verify.finding[g];
-	return x->call != y->call && x->less_exact == y->less_exact && slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
+	return x->call != y->call && x->less_exact == y->less_exact &&
+	       slice_eq(t->h.observed.call[x->call].d->name, t->h.observed.call[y->call].d->name) &&
 	       slice_eq(held_line(&t->h, x->node), held_line(&t->h, y->node)) &&
 	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + x->node), '.') &&
 	       slice_chr(graph_name(t->h.ref.g, t->h.ref.first + y->node), '.');

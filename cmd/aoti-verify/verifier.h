@@ -80,7 +80,7 @@ static inline bool trial_found(const struct trial *t) { return tally(t).findings
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32]);
 static inline bool output_has_place(const struct trial *t, const struct verify_output *x)
 {
-	return x->at.at >= 0 && t->h.ref.v[x->node].kind == ATEN_TENSOR;
+	return x->at.at >= 0 && x->node != NONE && t->h.ref.v[x->node].kind == ATEN_TENSOR;
 }
 /* The value that the finding's call read at the position of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);

@@ -78,9 +78,7 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 		json_member_i64s(o, "size", v->meta.size, v->meta.n_dim);
 		json_member_i64s(o, "stride", v->meta.stride, v->meta.n_dim);
 		json_member_u64(o, "elements", t.n);
-		json_member_u64(o, "nan", t.nan);
-		json_member_u64(o, "pos_inf", t.pos_inf);
-		json_member_u64(o, "neg_inf", t.neg_inf);
+		json_fields(o, t, nan, pos_inf, neg_inf);
 		json_member_u64(o, "zeros", t.zero);
 		json_member_real(o, "min", t.min);
 		json_member_real(o, "max", t.max);

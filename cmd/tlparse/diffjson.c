@@ -59,12 +59,8 @@ struct slice diff_name(const struct compare_log *l)
 
 static void put_log_name(struct json_out *o, const char *key, const struct compare_log *l)
 {
-	json_key(o, key);
-	if (!l) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, key, l))
 		return;
-	}
-	json_obj(o);
 	json_member_str(o, "path", diff_name(l));
 	json_member_count(o, "rank", l->t.rank);
 	json_member_u64(o, "pid", l->t.pid);
@@ -82,9 +78,7 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 		put_place(o, &p->at);
 		put_seconds(o, "before_seconds", p->seconds[0], p->seconds[0] >= 0);
 		put_seconds(o, "after_seconds", p->seconds[1], p->seconds[1] >= 0);
-		json_member_bool(o, "timed", p->timed);
-		json_member_u64(o, "changes", p->changes);
-		json_member_u64(o, "texts", p->texts);
+		json_fields(o, *p, timed, changes, texts);
 	}
 }
 
@@ -98,9 +92,7 @@ static void put_changes(struct json_out *o, const struct compare *c, enum compar
 		json_obj(o);
 		json_member_str(o, "how", slice_str(compare_how_name[x->how]));
 		json_member_index(o, "compile_id", x->pair);
-		json_member(o, "subject", x->subject);
-		json_member(o, "before", x->before);
-		json_member(o, "after", x->after);
+		json_fields(o, *x, subject, before, after);
 		put_place(o, &x->at);
 		json_member_u64(o, "count", x->count);
 		put_seconds(o, "seconds", x->seconds, x->seconds < 0 || x->seconds > 0);
@@ -118,17 +110,13 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 		json_member_str(o, "name", intern_get(&c->b->t.f->names, b->name));
 		json_member_u64(o, "before_line", a->line);
 		json_member_u64(o, "after_line", b->line);
-		json_member_u64(o, "removed", t->removed);
-		json_member_u64(o, "added", t->added);
-		json_member_bool(o, "shown", t->shown);
+		json_fields(o, *t, removed, added, shown);
 		json_member_index(o, "same_as", t->same_as);
-		json_member_bool(o, "coarse", t->coarse);
-		json_member_u64(o, "left_out", t->left_out);
+		json_fields(o, *t, coarse, left_out);
 		if (!place) {
 			json_member(o, "diff", t->diff);
 		} else if (t->diff.n) {
-			json_member_u64(o, "block", place[i].block);
-			json_member_u64(o, "offset", place[i].offset);
+			json_fields(o, place[i], block, offset);
 			json_member_u64(o, "size", t->diff.n);
 		}
 	}
@@ -155,8 +143,7 @@ static void put_pair(struct json_out *o, const struct diff_pair *p, const struct
 		if (c->more[k])
 			json_member_u64(o, compare_kind_name[k], c->more[k]);
 	json_close(o);
-	json_member_u64(o, "texts_left", c->texts_left);
-	json_member_u64(o, "unread", c->unread);
+	json_fields(o, *c, texts_left, unread);
 	json_close(o);
 }
 

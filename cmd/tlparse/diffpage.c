@@ -10,9 +10,10 @@
 
 enum { BLOCK = 256 << 10, LEVEL = 6 };
 
-static const char *const css[] = {"diff/common.css", "diff/diff.css", NULL};
-static const char *const js[] = {"diff/common.js", "diff/diff.js", NULL};
-static const struct html_page frame = {"diff/diff.html", css, js, NULL};
+static const char *const css[] = {"page/common.css", "diff/diff.css", NULL};
+static const char *const js[] = {"page/common.js", "diff/diff.js", NULL};
+static const struct html_page frame = {
+    .title = "torch.compile: two runs compared", .body = "diff/diff.html", .css = css, .js = js, .themed = true};
 
 struct blocks {
 	struct libdeflate_compressor *z;
@@ -32,6 +33,23 @@ static void end_block(struct blocks *k)
 	base64_add(&k->out, k->packed.p, n);
 	buf_adds(&k->out, "</script>\n");
 	buf_reset(&k->raw);
+}
+
+struct writing {
+	struct json_out o;
+	const struct diff_set *d;
+	const struct diff_place *place;
+	const struct blocks *k;
+};
+
+static int put_mark(void *user, struct slice mark)
+{
+	struct writing *w = user;
+	if (slice_is(mark, "MODEL"))
+		diff_document(&w->o, w->d, w->place, w->k->n);
+	else if (slice_is(mark, "BLOCKS"))
+		buf_add_slice(w->o.b, buf_slice(&w->k->out));
+	return 0;
 }
 
 int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err)
@@ -55,20 +73,9 @@ int diffpage_write(const struct diff_set *d, int fd, const char *what, struct er
 		}
 	end_block(&k);
 
-	struct slice rest = share_file(frame.frame);
 	struct buf b = {0};
-	struct json_out o = {.b = &b, .html = true};
-	struct slice text, key;
-	while (share_next(&rest, &text, &key)) {
-		buf_add_slice(&b, text);
-		if (html_fill(&b, &frame, key))
-			continue;
-		if (slice_is(key, "MODEL")) {
-			diff_document(&o, d, place, k.n);
-		} else if (slice_is(key, "BLOCKS")) {
-			buf_add_slice(&b, buf_slice(&k.out));
-		}
-	}
+	struct writing w = {{.b = &b, .html = true}, d, place, &k};
+	html_page(&b, &frame, put_mark, &w);
 	int r = write_all(fd, b.p, b.len, what, err);
 	buf_release(&b);
 	buf_release(&k.raw);

@@ -11,23 +11,16 @@ static void put_up(struct buf *b, unsigned depth)
 		html_raw(b, "../");
 }
 
-/* depth: folder levels between the page and the report's top. */
-static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
+/* depth: folder levels between the page and the report's top. own: the user's HTML; or NULL. */
+static void head_of(struct buf *b, struct slice title, unsigned depth, const char *own)
 {
-	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n"
-		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-	if (policy)
-		html_policy(b, slice_of("", 0), true);
-	html_put(b, "<title>{}</title>\n<link rel=\"stylesheet\" href=\"", title);
-	put_up(b, depth);
-	html_raw(b, "assets/tlparse.css\">\n<script defer src=\"");
-	put_up(b, depth);
-	html_raw(b, "assets/tlparse.js\"></script>\n</head>\n<body>\n");
+	LOCAL_BUF files = {0};
+	put_up(&files, depth);
+	buf_adds(&files, "assets/tlparse");
+	html_head(b, &(struct html_page){.files = buf_str(&files), .own = own}, title);
 }
 
-void page_head(struct buf *b, struct slice title, unsigned depth) { head_of(b, title, depth, true); }
-
-void page_tail(struct buf *b) { html_raw(b, "</body>\n</html>\n"); }
+void page_head(struct buf *b, struct slice title, unsigned depth) { head_of(b, title, depth, NULL); }
 
 static unsigned depth_of(struct slice path)
 {
@@ -190,7 +183,7 @@ void page_code(struct buf *b, struct slice title, struct slice payload)
 {
 	page_head(b, title, depth_of(title));
 	html_put(b, "<pre class=\"code\" data-lang=\"py\">{}</pre>\n", payload);
-	page_tail(b);
+	html_tail(b);
 }
 
 void page_dump_file(struct buf *b, struct slice title, struct slice payload)
@@ -204,7 +197,7 @@ void page_dump_file(struct buf *b, struct slice title, struct slice payload)
 		html_put(b, "{}\n</span>", line);
 	}
 	html_raw(b, "</pre>\n");
-	page_tail(b);
+	html_tail(b);
 }
 
 void page_guards(struct buf *b, const char *id, struct slice payload, struct json_tape *tape)
@@ -224,7 +217,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 			html_put(b, "<li><code>{}</code></li>\n", buf_slice(&tmp));
 		}
 	html_raw(b, "</ul>\n");
-	page_tail(b);
+	html_tail(b);
 	buf_release(&tmp);
 }
 
@@ -250,7 +243,7 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 				html_raw(b, "</pre>\n");
 			}
 		}
-	page_tail(b);
+	html_tail(b);
 	buf_release(&tmp);
 }
 
@@ -402,7 +395,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	}
 	html_raw(b, "<h2>All metrics</h2>\n");
 	metrics_table(b, tape, v);
-	page_tail(b);
+	html_tail(b);
 }
 
 void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
@@ -412,7 +405,7 @@ void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_s
 	page_head(b, name(t, a->name), 1);
 	html_put(b, "<h1>Backward compilation info for {}</h1>\n", slice_str(compile_id_text(&t->f->attempt[r->attempt].id, id)));
 	metrics_table(b, &s->tape, trace_value(s, r, (enum trace_kind)a->kind));
-	page_tail(b);
+	html_tail(b);
 }
 
 /* ---- lists ---- */
@@ -495,7 +488,7 @@ void page_failures(struct buf *b, const struct trace *t)
 		html_raw(b, "</td></tr>\n");
 	}
 	html_raw(b, "</tbody></table>\n");
-	page_tail(b);
+	html_tail(b);
 	buf_release(&path);
 }
 
@@ -504,8 +497,7 @@ void page_index(struct json_stream *out, const struct trace *t, const struct tlp
 	struct buf *b = &out->b;
 	char id[COMPILE_ID_TEXT];
 	struct buf path = {0};
-	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
-	html_raw(b, opt->header ? opt->header : "");          /* the user's own HTML, by request */
+	head_of(b, SLICE("tlparse report"), 0, opt->header);
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
 	page_damage(b, t);
 	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation started, by the program's stack: "
@@ -558,15 +550,14 @@ void page_index(struct json_stream *out, const struct trace *t, const struct tlp
 		html_raw(b, "</ul>\n");
 	}
 	html_raw(b, "</main>\n");
-	page_tail(b);
+	html_tail(b);
 	buf_release(&path);
 }
 
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt)
 {
 	struct buf path = {0};
-	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
-	html_raw(b, opt->header ? opt->header : "");
+	head_of(b, SLICE("tlparse report"), 0, opt->header);
 	html_raw(b, "<main>\n<h1>Logs</h1>\n<table class=\"sortable\"><thead><tr><th>Log</th><th>Rank</th><th>Records</th>"
 		    "<th>Graph breaks</th><th>Compile seconds</th></tr></thead><tbody>\n");
 	for (unsigned i = 0; i < r->n; i++) {
@@ -588,7 +579,7 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 			 (unsigned long long)sum.graph_breaks, t->compile_seconds);
 	}
 	html_raw(b, "</tbody></table>\n</main>\n");
-	page_tail(b);
+	html_tail(b);
 	buf_release(&path);
 }
 

@@ -121,7 +121,7 @@ void page_guard(struct buf *b, const struct trace *t, const struct trace_export 
 	put_lines(b, t, "Symbols", x->sources);
 	history(b, t, x->node);
 	html_raw(b, "<p><a href=\"../index.html\">All findings</a></p>\n</main>\n");
-	page_tail(b);
+	html_tail(b);
 }
 
 static void table_begin(struct buf *b, const char *columns)
@@ -224,6 +224,6 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		buf_addf(b, "<p class=\"note\">%llu expressions exceed the limit: histories may be incomplete.</p>\n",
 			 (unsigned long long)t->expr_lost);
 	html_raw(b, "</main>\n");
-	page_tail(b);
+	html_tail(b);
 	buf_release(&path);
 }

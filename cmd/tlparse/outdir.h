@@ -25,7 +25,6 @@ void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);
 /* Building blocks of the pages in export.c. */
 void page_head(struct buf *b, struct slice title, unsigned depth);
-void page_tail(struct buf *b);
 void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);
 void page_damage(struct buf *b, const struct trace *t);
 /* A folded stack: from the outermost to this node, which may be NONE, limited to 512 frames. */

@@ -212,22 +212,26 @@ static int put_model(struct prov_pages *p, struct json_out *o, const struct trac
 
 static const char *const css[] = {"provenance/provenance.css", NULL};
 static const char *const js[] = {"provenance/provenance.js", NULL};
-static const struct html_page frame = {"provenance/provenance.html", css, js, NULL};
+static const struct html_page frame = {.title = "Graphs and generated code", .body = "provenance/provenance.html", .css = css, .js = js};
+
+struct writing {
+	struct prov_pages *p;
+	struct json_out o;
+	const struct trace *t;
+	uint32_t compile;
+	struct err *err;
+};
+
+static int put_mark(void *user, struct slice mark)
+{
+	struct writing *w = user;
+	return slice_is(mark, "MODEL") ? put_model(w->p, &w->o, w->t, w->compile, w->err) : 0;
+}
 
 int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err)
 {
-	struct slice rest = share_file(frame.frame);
-	struct json_out o = {.b = b, .html = true};
-	int r = 0;
-	struct slice text, key;
-	while (!r && share_next(&rest, &text, &key)) {
-		buf_add_slice(b, text);
-		if (html_fill(b, &frame, key))
-			continue;
-		if (slice_is(key, "MODEL"))
-			r = put_model(p, &o, t, compile, err);
-	}
-	return r;
+	struct writing w = {p, {.b = b, .html = true}, t, compile, err};
+	return html_page(b, &frame, put_mark, &w);
 }
 
 void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out)

@@ -126,5 +126,5 @@ void page_vllm(struct buf *b, const struct trace *t)
 		put_settings(b, t, c);
 		put_ranges(b, t, c->src.line);
 	}
-	page_tail(b);
+	html_tail(b);
 }

@@ -18,12 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* clang-format off */
-#define NAME(id, name) [LIVE_ENV_##id] = name,
-static const char *const env_name[] = { LIVE_ENV(NAME) };
-#undef NAME
-/* clang-format on */
-
 /* A tree that is taken before the root changes and put where it was afterwards. Nothing is made below a place, for that would be made on
  * the user's disk. */
 struct place {
@@ -36,16 +30,10 @@ struct view {
 	size_t n;
 };
 
-static bool is_below(const char *path, const char *top)
-{
-	const size_t n = strlen(top);
-	return !strncmp(path, top, n) && (!path[n] || path[n] == '/');
-}
-
 static bool covered(const struct view *w, const char *path)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (is_below(path, w->v[i].path))
+		if (path_below(path, w->v[i].path))
 			return true;
 	return false;
 }
@@ -163,7 +151,7 @@ static void show_search_path(struct view *w)
 static bool show_all(struct view *w, const struct job *j)
 {
 	const char *const own[] = {j->weights, j->blob, j->extern_nodes};
-	const char *probe = j->watched ? getenv(env_name[LIVE_ENV_DIR]) : NULL;
+	const char *probe = j->watched ? getenv(live_env_name(LIVE_ENV_DIR)) : NULL;
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = 0;

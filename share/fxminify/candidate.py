@@ -701,7 +701,7 @@ def gpu_trouble(text):
                         ("the GPU is faulty", r"uncorrectable (ECC|NVLink) error"),
                         ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy|"
                                                    r"CUDA driver version is insufficient|Found no NVIDIA driver"),
-                        ("CUDA was initialised before the tests were forked", r"Cannot re-initialize CUDA in forked|"
+                        ("CUDA was initialised before the tests were forked", r"Cannot re-initialize CUDA in forked|CUDA error: initialization error|"
                                                                       r"autograd's threading in combination with fork")):
         if re.search(words, text):
             return what

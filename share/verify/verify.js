@@ -6,7 +6,9 @@
     equal: "Bit for bit what the graph computes from the same inputs.", rounding: "Differs by no more than rounding explains.",
     effect: "Its output is not a value of the graph; everything computed from it is right.", operator: "A torch operator: assumed correct.",
   };
-  let run = doc.runs.findIndex((r) => r.counts && r.findings.length), chosen = -1;
+  const wrong = (r) => r.findings.filter((f) => f.what !== "less_exact"), differ = (r) => r.outputs.filter((o) => o.verdict === "differs");
+  const found_in = (r) => wrong(r).length || differ(r).length;
+  let run = doc.runs.findIndex((r) => r.counts && found_in(r)), chosen = -1;
   if (run < 0) run = doc.runs.findIndex((r) => r.open);
   if (run < 0) run = 0;
 
@@ -40,27 +42,43 @@
   /* ---- the head: the findings and their evidence ---- */
 
   function finding(f) {
-    const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given the wrong inputs for " : "does not compute ");
+    const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given the wrong inputs for "
+      : f.what === "less_exact" ? "is less exact than eager: " : "does not compute ");
     if (f.node) p.append(el("code", "", f.node.name), " (" + f.node.target + ")");
     const box = el("div", "", p);
     if (f.node && f.node.python) box.append(el("p", "dim", el("code", "", f.node.python)));
     if (f.buffer) box.append(el("p", "", el("code", "", f.buffer), ": " + f.differ.toLocaleString("en") + " of " + count(f.elements, "element") + " differ; at " + f.worst +
       " got " + exact(f.got) + ", expected " + exact(f.want)));
-    if (f.what === "error") box.append(el("p", "", show(f.compiled_ulp) + " ulp from float64 on the same inputs; eager is " + show(f.eager_ulp) + " ulp off."));
+    if (f.what === "error" || f.what === "less_exact") box.append(el("p", "", show(f.compiled_ulp) + " ulp from float64 on the same inputs; eager is " + show(f.eager_ulp) + " ulp off."));
     else if (f.right_with_it) box.append(el("p", "dim", "Treating it as the output of " + (f.node ? f.node.name : "the node") + " makes " + count(f.right_with_it, "more tensor") + " match."));
     if (f.or_from !== undefined) box.append(el("p", "dim", "Or one of the kernels from call " + f.or_from + " on: their outputs are not values of the graph."));
+    if (f.or) box.append(el("p", "dim", "Or " + whichCalls(f.or) + ": what it read from there is not in the graph."));
+    return box;
+  }
+  const whichCalls = (list) => (list.length === 1 ? "call " : "one of the calls ") + list.slice(0, 20).join(", ") + (list.length > 20 ? ", \u2026" : "");
+  function output(o) {
+    const p = el("p", "", el("code", "", o.name), " differs from the graph");
+    if (o.node) p.append(": ", el("code", "", o.node.name), " (" + o.node.target + ")");
+    const box = el("div", "", p);
+    if (o.node && o.node.python) box.append(el("p", "dim", el("code", "", o.node.python)));
+    box.append(el("p", "", o.elements === undefined ? "Its size or type is another." : o.differ.toLocaleString("en") + " of " + count(o.elements, "element") + " differ" +
+      (o.worst ? "; at " + o.worst : "") + " got " + exact(o.got) + ", expected " + exact(o.want)));
+    if (o.one_of) box.append(el("p", "dim", "Caused by " + whichCalls(o.one_of) + "."));
     return box;
   }
   function verdict() {
-    const bad = doc.runs.filter((r) => r.findings.length), counting = bad.filter((r) => r.counts), first = counting[0] || bad[0];
-    const open = doc.runs.filter((r) => r.counts).reduce((n, r) => Math.max(n, r.open), 0), kernels = calls().filter((c) => c.verdict !== "operator").length;
-    const head = counting.length ? ["bad", new Set(counting.flatMap((r) => r.findings.map((f) => f.kernel))).size === 1 ? "One kernel is wrong." : "Several kernels are wrong."]
-      : open ? ["open", "No kernel is wrong, but not all could be verified."] : ["ok", "All kernels are right."];
+    const bad = doc.runs.filter(found_in), counting = bad.filter((r) => r.counts), first = counting[0] || bad[0] || doc.runs.find((r) => r.findings.length);
+    const open = doc.runs.some((r) => r.counts && (r.open || r.outputs.some((o) => o.verdict === "open")));
+    const kernels = new Set(doc.runs.flatMap((r) => r.calls.filter((c) => c.verdict !== "operator").map((c) => c.kernel))).size;
+    const wrongKernels = new Set(counting.flatMap((r) => wrong(r).map((f) => f.kernel))).size;
+    const head = counting.length ? ["bad", wrongKernels === 1 ? "One kernel is wrong." : wrongKernels ? "Several kernels are wrong." : "The outputs differ from the graph."]
+      : open ? ["open", "Nothing is wrong, but not all could be verified."] : ["ok", "All outputs and kernels are right."];
     const box = el("div", "verdict " + head[0], el("b", "", head[1]), " " + count(kernels, "kernel") + ", " +
       (doc.runs.length === 1 ? "called once." : "in " + doc.runs.length + " calls of the model, including other inputs."));
     if (first) {
       if (first !== doc.runs[0]) box.append(el("p", "dim", (first.counts ? "With inputs: " : "Only with ") + inputs(first) + "."));
       for (const f of first.findings.slice(0, 20)) box.append(finding(f));
+      for (const o of differ(first).filter((o) => !o.explained).slice(0, 20)) box.append(output(o));
       if (first.findings.length > 20) box.append(el("p", "dim", "\u2026 and " + (first.findings.length - 20) + " more"));
     }
     if (open) for (const u of doc.runs[0].unknown.slice(0, 10)) box.append(el("p", "amber", u));

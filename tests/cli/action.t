@@ -59,72 +59,72 @@ serve
 
 # ---- no baseline, then one ----
 action pull_request run='./prog simple'
-is "a request without a baseline" "$status $(output verdict) $(output status)" "0 new 0"
-is "makes one, for itself alone" "$(breaks) $(output baseline-written) $(ls ../job/cache)" "0 true "
-is "and no comment" "$(said)" ""
+is "a pull request without a baseline" "$status $(output verdict) $(output status)" "0 new 0"
+is "it writes a baseline for itself only" "$(breaks) $(output baseline-written) $(ls ../job/cache)" "0 true "
+is "it writes no comment" "$(said)" ""
 rm -r .fxexplain
 action push run='./prog simple'
 is "a push" "$status $(output verdict)" "0 new"
-like "its baseline goes into the cache, by name, machine, release" "$(ls ../job/cache)" '^fxexplain-ci-fxexplain-[a-z0-9_]+-[0-9.]+-7-1$'
-like "the program's output is its own" "$(cat out)" '(^|
+like "its baseline is cached by name, machine and release" "$(ls ../job/cache)" '^fxexplain-ci-fxexplain-[a-z0-9_]+-[0-9.]+-7-1$'
+like "the program's output is passed through" "$(cat out)" '(^|
 )its own output'
 artifact() { jq -r 'select(.uses == "actions/upload-artifact").with.name' ../job/uses; }
 is "page, documents and baseline are uploaded" "$(artifact | tr '\n' ' ')$(uses)" \
 	"fxexplain-result fxexplain actions/cache/restore actions/cache/save actions/upload-artifact actions/upload-artifact "
-is "for the comment: two documents" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
+is "the comment's artifact has two documents" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
 for kind in html json sarif; do ok "the output $kind" test -s "$(output $kind)"; done
-is "a baseline says nothing of time or machine" "$(grep -cE 'seconds|/|time' .fxexplain/baseline.json)" 0
+is "a baseline has no times and no paths" "$(grep -cE 'seconds|/|time' .fxexplain/baseline.json)" 0
 rm -r .fxexplain
 
 # ---- a regression ----
 export GITHUB_RUN_ID=8
 action pull_request run='./prog graph_breaks'
 is "a new graph break" "$status $(output verdict) $(output status)" "1 worse 1"
-is "against the cache's baseline, which stays" "$(breaks) $(find ../job/cache -type f | wc -l)" "0 1"
-like "is annotated at its line" "$(cat out)" \
+is "it is compared with the cached baseline" "$(breaks) $(find ../job/cache -type f | wc -l)" "0 1"
+like "it is annotated at its line" "$(cat out)" \
 	'::warning file=app/graph_breaks.py,line=14,title=graph-break [A-Z0-9]+::Data-dependent branching'
-like "the job's summary has it" "$(cat ../job/summary)" \
+like "the job summary has it" "$(cat ../job/summary)" \
 	'worse than before.*more: graph breaks.*\| warning \| .Data-[^|]*\| .app/graph_breaks.py:14 in sign. \|.*them/theirs/actions/runs/8'
-is "nothing but artifacts is uploaded" "$(uses)" "actions/cache/restore actions/upload-artifact actions/upload-artifact "
-is "with what is new" "$(jq -r '[.runs[0].results[].baselineState] | unique[]' "$(output sarif)")" new
-is "at the right places" "$(jq -r '.runs[0].results[].locations[].physicalLocation.artifactLocation.uri' "$(output sarif)" | sort -u)" \
+is "only artifacts are uploaded" "$(uses)" "actions/cache/restore actions/upload-artifact actions/upload-artifact "
+is "SARIF has new results only" "$(jq -r '[.runs[0].results[].baselineState] | unique[]' "$(output sarif)")" new
+is "SARIF has the right locations" "$(jq -r '.runs[0].results[].locations[].physicalLocation.artifactLocation.uri' "$(output sarif)" | sort -u)" \
 	app/graph_breaks.py
-is "no comment from this job" "$(said)" ""
+is "the first job writes no comment" "$(said)" ""
 comment pull_request sarif=true
-heard is "the other job" "$status $(cat err)" "0 "
-heard like "a comment" "$(said)" '^<!-- pt2utils fxexplain-ci: fxexplain -->.*worse than before.*more: graph breaks: 8, 0 before'
+heard is "the second job" "$status $(cat err)" "0 "
+heard like "it writes a comment" "$(said)" '^<!-- pt2utils fxexplain-ci: fxexplain -->.*worse than before.*more: graph breaks: 8, 0 before'
 # shellcheck disable=SC2016 # code spans
-heard like "with line, cost and fix" "$(said)" '
+heard like "the comment has line, cost and fix" "$(said)" '
 \| warning \| `Data-dependent branching: if x.sum\(\) > 0:` \| `app/graph_breaks.py:14 in sign` \| `2 more graphs [^|]*` \| `y = torch.where'
-heard like "by the token of the job" "$(cat ../job/calls)" 'POST /repos/them/theirs/issues/12/comments Bearer t0k3n'
-heard like "which goes to the API alone" "$(grep /blob/ ../job/calls)" '^GET /blob/1 None$'
-is "the program sees neither tokens nor the runner's files" "$(cat "$TMP/seen")" ""
+heard like "it uses the job's token" "$(cat ../job/calls)" 'POST /repos/them/theirs/issues/12/comments Bearer t0k3n'
+heard like "the token is sent to the API only" "$(grep /blob/ ../job/calls)" '^GET /blob/1 None$'
+is "the program sees no tokens and no runner files" "$(cat "$TMP/seen")" ""
 sarif=$(sed -n 's/^sarif=//p' ../other/outputs)
-heard is "SARIF is uploaded, as it was checked" "$(jq -c '[.uses, .with.sarif_file]' ../other/uses)" "[\"github/codeql-action/upload-sarif\",\"$sarif\"]"
-heard is "all of its results" "$(jq -c '[.runs[0].results[] | [.ruleId, .message.text, .baselineState, .partialFingerprints]]' "$sarif" | md5sum)" \
+heard is "the checked SARIF is uploaded" "$(jq -c '[.uses, .with.sarif_file]' ../other/uses)" "[\"github/codeql-action/upload-sarif\",\"$sarif\"]"
+heard is "SARIF keeps all results" "$(jq -c '[.runs[0].results[] | [.ruleId, .message.text, .baselineState, .partialFingerprints]]' "$sarif" | md5sum)" \
 	"$(jq -c '[.runs[0].results[] | [.ruleId, .message.text, .baselineState, .partialFingerprints]]' "$(output sarif)" | md5sum)"
 cp "$(output html)" page.html
-like "the page" "$(tail -c 8 page.html)" "</html>"
+like "the page is complete" "$(tail -c 8 page.html)" "</html>"
 # The change is fixed: the comment is edited, not repeated; others' are left alone.
 if $net; then jq '[{id: 1, body: "what <!-- pt2utils fxexplain-ci: fxexplain --> is"}] + [.[] | .id = 2]' ../job/comments.json >c && mv c ../job/comments.json; fi
 action pull_request run='./prog simple'
-is "fixed" "$status $(output verdict)" "0 same"
+is "a fix" "$status $(output verdict)" "0 same"
 comment pull_request
-heard is "the comment says so" "$(said | grep -c '^###') $(said | grep '^###')" "1 ### fxexplain: as before"
-heard like "and no other was touched" "$(jq -r '.[0].body' ../job/comments.json)" '^what'
+heard is "the comment is updated" "$(said | grep -c '^###') $(said | grep '^###')" "1 ### fxexplain: as before"
+heard like "other comments are unchanged" "$(jq -r '.[0].body' ../job/comments.json)" '^what'
 is "nothing is annotated" "$(grep -cE '^::(warning|error)' out)" 0
 action pull_request run='./prog graph_breaks' name='big, one' fail-on=never
-is "another name" "$status $(artifact | tr '\n' ' ')" "0 big--one-result big--one "
+is "a second run with another name" "$status $(artifact | tr '\n' ' ')" "0 big--one-result big--one "
 comment pull_request name='big, one'
-heard is "another comment" "$status $(said | grep -c '^<!--')" "0 2"
+heard is "it has its own comment" "$status $(said | grep -c '^<!--')" "0 2"
 # Its annotations are those of what is worse, not the ten that were always there.
 cp "$(output json)" .fxexplain/baseline.json
 action pull_request run='./prog graph_breaks'
-is "nothing is new: nothing annotated" "$status $(output verdict) $(grep -cE '^::(warning|error)' out)" "0 same 0"
+is "no new finding: no annotation" "$status $(output verdict) $(grep -cE '^::(warning|error)' out)" "0 same 0"
 action pull_request run='./prog simple'
-is "less of it" "$status $(output verdict)" "0 better"
+is "fewer graph breaks" "$status $(output verdict)" "0 better"
 action push run='./prog simple'
-is "a push moves the baseline" "$(output baseline-written) $(breaks)" "true 0"
+is "a push updates the baseline" "$(output baseline-written) $(breaks)" "true 0"
 
 # ---- limits, the program, what is wrong ----
 action pull_request run='./prog graph_breaks' update=always max='graph-breaks=7 recompiles=0' fail-on=never
@@ -134,57 +134,57 @@ like "limits" "$status $(output verdict) $(cat err)" '^1 worse .*graph breaks: 8
 action pull_request run='./prog graph_breaks' max=nosuch=1
 is "an unknown limit" "$status $(output verdict)" "2 broken"
 action pull_request run='./prog graph_breaks 6'
-is "a program that fails: its status" "$status $(output verdict) $(output status)" "6 failed 6"
+is "a program that fails keeps its status" "$status $(output verdict) $(output status)" "6 failed 6"
 action pull_request run='./prog graph_breaks 1' fail-on=program
-is "also with fail-on: program" "$status $(output verdict)" "1 failed"
+is "fail-on: program" "$status $(output verdict)" "1 failed"
 action pull_request run='./prog none'
 is "a program that compiles nothing" "$status $(output verdict)" "4 broken"
 action pull_request run='sleep 60' timeout=1
-is "a timeout" "$status $(output verdict)" "143 failed"
+is "a program that times out" "$status $(output verdict)" "143 failed"
 echo '{"tool": "tlparse"}' >.fxexplain/baseline.json
 action pull_request run='./prog simple'
-is "not a baseline" "$status $(output verdict) $(cat .fxexplain/baseline.json)" '3 broken {"tool": "tlparse"}'
+is "an invalid baseline" "$status $(output verdict) $(cat .fxexplain/baseline.json)" '3 broken {"tool": "tlparse"}'
 action push run='./prog simple'
-is "is replaced by a push" "$status $(output verdict) $(jq -r .tool .fxexplain/baseline.json)" "0 new fxexplain"
+is "a push replaces it" "$status $(output verdict) $(jq -r .tool .fxexplain/baseline.json)" "0 new fxexplain"
 action push run='./prog simple' fail-on=nosuch
-is "an unknown word" "$status" 2
+is "an invalid value of an input" "$status" 2
 action push nosuch=1
 is "an unknown input" "$status" 9
 action pull_request_target run='./prog simple'
-is "no program of a fork with our secrets" "$status $(grep -c 'use pull_request (docs/user/CI.md)' err)" "2 1"
+is "pull_request_target with a fork is rejected" "$status $(grep -c 'use pull_request (docs/user/CI.md)' err)" "2 1"
 # shellcheck disable=SC2016 # as somebody would write it there
 action push run='./prog simple' name='$(touch harm)`touch harm`"; touch harm; "' baseline='a $(touch harm).json'
-is "names are no commands" "$status $(find . -name harm | wc -l) $(find . -name 'a *.json' | wc -l)" "0 0 1"
+is "names are not executed" "$status $(find . -name harm | wc -l) $(find . -name 'a *.json' | wc -l)" "0 0 1"
 
 # ---- without permission ----
 action pull_request run='./prog graph_breaks'
 serve 403
 comment pull_request
-heard like "a token that may not write: a notice" "$status $(grep ::notice out)" '^0 .*no comment was written: HTTP Error 403'
+heard like "a token without write permission: a notice" "$status $(grep ::notice out)" '^0 .*no comment was written: HTTP Error 403'
 comment pull_request token=
-heard like "no token" "$status $(grep ::notice out)" '^0 .*no token'
+heard like "no token: a notice" "$status $(grep ::notice out)" '^0 .*no token'
 [ -z "$api" ] || { kill "$api"; wait "$api"; } 2>/dev/null
 api=
 comment pull_request
-heard like "no API" "$status $(grep ::notice out)" '^0 .*no comment was written: .*refused'
+heard like "an unreachable API: a notice" "$status $(grep ::notice out)" '^0 .*no comment was written: .*refused'
 rm -f ../job/comments.json
 serve
 jq -n '[range(250) | {id: (. + 1), body: "x"}]' >../job/comments.json
 comment pull_request
-heard is "among many comments" "$(jq length ../job/comments.json)" 251
+heard is "many comments" "$(jq length ../job/comments.json)" 251
 action pull_request run='./prog simple'
 comment pull_request
-heard is "it is found again" "$(jq length ../job/comments.json) $(jq -r '.[250].body' ../job/comments.json | grep -c 'as before')" "251 1"
+heard is "the comment is found among them" "$(jq length ../job/comments.json) $(jq -r '.[250].body' ../job/comments.json | grep -c 'as before')" "251 1"
 # Somebody else's comment that begins as ours.
 jq -n '[{id: 1, body: "<!-- pt2utils fxexplain-ci: fxexplain -->\n", user: {type: "User"}}]' >../job/comments.json
 comment pull_request comment=always token=ghs_1
-heard is "is not taken for ours" "$(jq -c '[.[].body | length > 60]' ../job/comments.json)" '[false,true]'
+heard is "a comment of another author is not changed" "$(jq -c '[.[].body | length > 60]' ../job/comments.json)" '[false,true]'
 rm ../job/artifacts/*
 comment pull_request
-heard like "a job that left nothing" "$status $(grep ::notice out)" "^0 .*the run left no artifact 'fxexplain-result'"
+heard like "a job without an artifact: a notice" "$status $(grep ::notice out)" "^0 .*the run left no artifact 'fxexplain-result'"
 echo '{"ref": "refs/heads/main"}' >../job/push
 GITHUB_EVENT_PATH=$TMP/job/push comment push
-is "outside of a request" "$status $(cat out err)" "0 "
+is "outside a pull request nothing is done" "$status $(cat out err)" "0 "
 
 # ---- a fork: workflow_run, in the repository that the request goes to ----
 rm -f ../job/comments.json
@@ -197,13 +197,13 @@ pull() { jq -n '{number: $n, head: {label: "fork:a&b", sha: $sha, repo: {id: $re
 { pull 5 aaaa 70; pull 6 bbbb 71; pull 7 bbbb 70; } | jq -s . >../job/pulls.json
 action pull_request run='./prog graph_breaks'
 run_of pull_request bbbb 70 sarif=true
-heard is "the request is found by commit and repository" "$status $(grep -c 'POST /repos/them/theirs/issues/7/comments' ../job/calls)" "0 1"
-heard like "the report is that of the run" "$(said)" '/actions/runs/9\)'
-heard is "SARIF goes to the commit" "$(jq -r '.with | .ref + " " + .sha' ../other/uses)" "refs/pull/7/head bbbb"
+heard is "workflow_run finds the request by commit and repository" "$status $(grep -c 'POST /repos/them/theirs/issues/7/comments' ../job/calls)" "0 1"
+heard like "the comment links the first run" "$(said)" '/actions/runs/9\)'
+heard is "SARIF is uploaded for the commit" "$(jq -r '.with | .ref + " " + .sha' ../other/uses)" "refs/pull/7/head bbbb"
 run_of pull_request cccc 70
-heard like "a commit that is no longer the head" "$status $(grep ::notice out)" '^0 .*no open pull request has commit cccc'
+heard like "a commit that is no longer the head: a notice" "$status $(grep ::notice out)" '^0 .*no open pull request has commit cccc'
 run_of push bbbb 70
-is "a run of a push" "$status $(cat out err)" "0 "
+is "workflow_run after a push does nothing" "$status $(cat out err)" "0 "
 
 # ---- by itself, as GitLab has it ----
 github=$(export -p | grep ' GITHUB_')
@@ -219,30 +219,30 @@ note() { # the other job: it takes the file from the artifacts of the newest job
 	job PT2_TOKEN=g CI_PIPELINE_ID=4 CI_PROJECT_URL=https://gl python3 -I "$ROOT/scripts/ci/fxexplain-comment"
 }
 job "$ci" job ../prog simple
-is "a job" "$status $(cat fxexplain-ci/verdict)" "0 new"
+is "a GitLab job" "$status $(cat fxexplain-ci/verdict)" "0 new"
 job "$ci" job ../prog graph_breaks
-is "a regression" "$status $(cat fxexplain-ci/verdict)" "1 worse"
-is "for GitLab: lines" "$(jq -c '[.[] | [.location.path, .severity]] | unique' fxexplain-ci/codequality.json)" \
+is "a regression on GitLab" "$status $(cat fxexplain-ci/verdict)" "1 worse"
+is "codequality.json has locations" "$(jq -c '[.[] | [.location.path, .severity]] | unique' fxexplain-ci/codequality.json)" \
 	'[["app/graph_breaks.py","critical"],["app/graph_breaks.py","major"]]'
-like "its page" "$(cat fxexplain-ci/summary.md)" 'https://gl/j/artifacts/file/sub/fxexplain-ci/report.html'
+like "the summary links the page" "$(cat fxexplain-ci/summary.md)" 'https://gl/j/artifacts/file/sub/fxexplain-ci/report.html'
 note
-heard like "a note" "$status $(jq -r '.[].body' ../../job/comments.json)" '^0 <!--.*worse than before.*https://gl/-/jobs/31/artifacts/file/fxexplain-ci/report.html'
-heard is "read alone, from that job" "$(grep -c 'GET /projects/9/jobs/31/artifacts/fxexplain-ci/result.json g' ../../job/calls)" 1
+heard like "a GitLab note" "$status $(jq -r '.[].body' ../../job/comments.json)" '^0 <!--.*worse than before.*https://gl/-/jobs/31/artifacts/file/fxexplain-ci/report.html'
+heard is "it reads the compile job's artifact only" "$(grep -c 'GET /projects/9/jobs/31/artifacts/fxexplain-ci/result.json g' ../../job/calls)" 1
 job "$ci" job ../prog simple
 note
-heard is "one note, edited" "$status $(jq -r '.[].body' ../../job/comments.json | grep '^###') $(grep -c PUT ../../job/calls)" \
+heard is "the note is updated" "$status $(jq -r '.[].body' ../../job/comments.json | grep '^###') $(grep -c PUT ../../job/calls)" \
 	"0 ### fxexplain: as before 1"
 rm fxexplain-ci/result.json
 note
-heard like "no document" "$status $(cat err)" "^0 .*the job 'compile' left no fxexplain-ci/result.json"
+heard like "a missing document on GitLab" "$status $(cat err)" "^0 .*the job 'compile' left no fxexplain-ci/result.json"
 job PT2_TOKEN=g "$ci" job ../prog simple
-like "a token in the wrong job is said" "$(cat err)" 'PT2_TOKEN is in this job, where a hostile program can read it'
+like "a token in the wrong job is reported" "$(cat err)" 'PT2_TOKEN is in this job, where a hostile program can read it'
 unset -f job
-exits "without a command" 2 env PT2_PACKAGE= "$ci" run
-exits "nothing run yet" 4 env PT2_OUT=elsewhere "$ci" verdict
-exits "no words: what there is" 2 "$ci"
-exits "the other one" 2 python3 -I "$ROOT/scripts/ci/fxexplain-comment" nosuch
-exits "neither GitHub nor GitLab" 0 env PT2_TOKEN=x python3 -I "$ROOT/scripts/ci/fxexplain-comment"
+exits "run without a command" 2 env PT2_PACKAGE= "$ci" run
+exits "verdict without a run" 4 env PT2_OUT=elsewhere "$ci" verdict
+exits "without arguments the usage is shown" 2 "$ci"
+exits "fxexplain-comment with an unknown command" 2 python3 -I "$ROOT/scripts/ci/fxexplain-comment" nosuch
+exits "fxexplain-comment outside GitHub and GitLab" 0 env PT2_TOKEN=x python3 -I "$ROOT/scripts/ci/fxexplain-comment"
 cd .. || exit 4
 eval "$github"
 
@@ -257,9 +257,9 @@ unset PT2_TOKEN GITHUB_TOKEN ACTIONS_RUNTIME_TOKEN GH_TOKEN CI_JOB_TOKEN
 rm -rf ../job/comments.json .fxexplain
 action push run='./prog simple'
 flow pull_request run='./prog graph_breaks' setup='echo set up'
-is "the workflow: both jobs" "$status $(sed -n 's/^verdict=//p' ../flow/outputs) $(grep -c '^set up$' out)" "1 worse 1"
-heard like "its comment" "$(said)" '^<!--.*worse than before'
-heard is "SARIF only where it is asked for" "$(ls ../flow/comment/uses 2>/dev/null)$(jq -r .uses ../flow/comment/uses | grep -c upload-sarif)" "../flow/comment/uses0"
+is "the workflow runs both jobs" "$status $(sed -n 's/^verdict=//p' ../flow/outputs) $(grep -c '^set up$' out)" "1 worse 1"
+heard like "the workflow writes a comment" "$(said)" '^<!--.*worse than before'
+heard is "SARIF is uploaded only on request" "$(ls ../flow/comment/uses 2>/dev/null)$(jq -r .uses ../flow/comment/uses | grep -c upload-sarif)" "../flow/comment/uses0"
 # It knows what the runner calls its files, tells the runner to do things, leaves other programs in PATH, and links among its results.
 mkdir -p evil
 cat >evil/program <<'EOS'
@@ -292,22 +292,22 @@ EOS
 chmod +x evil/program evil/bin/python3
 rm -f "$TMP/owned" ../job/calls ../job/comments.json
 flow pull_request run=./evil/program sarif=true
-like "a hostile program has its own job" "$(has run BASH_ENV) $(has run PATH)" "^$TMP/checkout/evil/env $TMP/checkout/evil/bin:"
-like "where what it left runs, without the token" "$(sort -u "$TMP/owned")" '^bash $'
-for name in BASH_ENV LD_PRELOAD PYTHONPATH PT2_NAME; do is "$name is not in the other job" "$(has comment $name)" ""; done
-unlike "nor its PATH" "$(has comment PATH)" evil
-is "there its API is GitHub's" "$(has comment GITHUB_API_URL)" "$api_at"
-heard is "and the comment is right" "$(said | grep '^###')" "### fxexplain: worse than before"
-unlike "nothing of it but what fits" "$(said)" 'owned|passwd'
-heard is "by a token that the first job never had" "$(grep -c 'Bearer t0k3n' ../job/calls) $(grep -c read-only ../job/calls)" \
+like "a hostile program affects its own job" "$(has run BASH_ENV) $(has run PATH)" "^$TMP/checkout/evil/env $TMP/checkout/evil/bin:"
+like "what it leaves behind runs there, without a token" "$(sort -u "$TMP/owned")" '^bash $'
+for name in BASH_ENV LD_PRELOAD PYTHONPATH PT2_NAME; do is "$name does not reach the other job" "$(has comment $name)" ""; done
+unlike "its PATH is not in the other job" "$(has comment PATH)" evil
+is "the other job uses GitHub's API" "$(has comment GITHUB_API_URL)" "$api_at"
+heard is "the comment is correct all the same" "$(said | grep '^###')" "### fxexplain: worse than before"
+unlike "the comment has none of its text" "$(said)" 'owned|passwd'
+heard is "only the second job had the token" "$(grep -c 'Bearer t0k3n' ../job/calls) $(grep -c read-only ../job/calls)" \
 	"$(grep -vc '/blob/' ../job/calls) 0"
-heard like "which wrote once" "$(grep -c POST ../job/calls)" '^1$'
-is "nothing is written through its links" "$(cat ../job/event)" '{"pull_request": {"number": 12}}'
-is "no file outside its artifacts" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
+heard like "the comment was written once" "$(grep -c POST ../job/calls)" '^1$'
+is "nothing is written through its symbolic links" "$(cat ../job/event)" '{"pull_request": {"number": 12}}'
+is "no file outside its artifacts is uploaded" "$(unzip -Z1 ../job/artifacts/fxexplain-result.zip | tr '\n' ' ')" "result.json report.sarif "
 # What it printed is no command: the runner reads none between these two lines.
-is "what it prints is no command" "$(awk '/^::stop-commands::/ { end = "::" substr($0, 18) "::" } !end && /^::/ { print } $0 == end { end = "" }' out |
+is "what it prints is not a workflow command" "$(awk '/^::stop-commands::/ { end = "::" substr($0, 18) "::" } !end && /^::/ { print } $0 == end { end = "" }' out |
 	grep -cE 'owned|set-output|set-env|add-path|add-mask')" 0
-like "but is shown" "$(cat out)" '
+like "its output is shown" "$(cat out)" '
 ::error::owned
 '
 # Names of a trace that attack whoever shows them.
@@ -315,10 +315,10 @@ cp "$ROOT/tests/data/broken/hostile_text.log" hostile.log
 rm -f ../job/comments.json
 # shellcheck disable=SC2016 # the program's
 flow pull_request run='cp hostile.log "$TORCH_TRACE/dedicated_log_torch_trace_1.log"'
-is "a trace with hostile names" "$(grep -E '^::' out | grep -cvE '^::((error|warning|notice)( file=[^:,]*(,line=[0-9]+)?,?| )title=|stop-commands::[0-9a-f]{32}$|[0-9a-f]{32}::$)')" 0
+is "a trace with hostile names: annotations are valid" "$(grep -E '^::' out | grep -cvE '^::((error|warning|notice)( file=[^:,]*(,line=[0-9]+)?,?| )title=|stop-commands::[0-9a-f]{32}$|[0-9a-f]{32}::$)')" 0
 # shellcheck disable=SC2016 # code spans
 spans() { sed 's/`[^`]*`//g'; } # without what is in code spans
-heard unlike "in a comment" "$(said | spans)" '<[^!]|@|\]\(javascript|::'
+heard unlike "hostile names in a comment are escaped" "$(said | spans)" '<[^!]|@|\]\(javascript|::'
 
 # ---- what it leaves for the other job ----
 action pull_request run='./prog graph_breaks'
@@ -331,31 +331,31 @@ if $net; then
 	for name in ../hostile/refused/*; do
 		cp "$name" ../job/artifacts/fxexplain-result.zip
 		take
-		like "refused: ${name##*/}" "$status $(cat out err)" '^3 ::error title=fxexplain-comment::what the program.s job left was refused: [^
+		like "rejected: ${name##*/}" "$status $(cat out err)" '^3 ::error title=fxexplain-comment::what the program.s job left was refused: [^
 ]*$'
 	done
-	is "none of them was commented or uploaded" "$(grep -cE '^(POST|PATCH)' ../job/calls) $(find "$TMP" -name checked.sarif | wc -l)" "0 0"
+	is "nothing of them was commented or uploaded" "$(grep -cE '^(POST|PATCH)' ../job/calls) $(find "$TMP" -name checked.sarif | wc -l)" "0 0"
 	cp ../hostile/injected ../job/artifacts/fxexplain-result.zip
 	take GITHUB_OUTPUT="$TMP/output"
-	is "hostile texts that fit" "$status $(cat out err)" "0 "
-	like "are shown" "$(said)" '`::error::owned ::set-output name=a::b /merge /assign me @everyone'
-	unlike "in code spans alone" "$(said | spans)" 'owned|@|/merge|evil|script|\$|touch'
+	is "hostile texts that are valid" "$status $(cat out err)" "0 "
+	like "they are shown" "$(said)" '`::error::owned ::set-output name=a::b /merge /assign me @everyone'
+	unlike "they are shown in code spans only" "$(said | spans)" 'owned|@|/merge|evil|script|\$|touch'
 	# shellcheck disable=SC2016 # code spans
-	is "on lines that are ours" "$(said | grep -cvE '^(<!-- pt2utils fxexplain-ci: fxexplain -->|### fxexplain: worse than before|- `[^`]*`|\| \| what .*|\|---.*|\| [a-z]+ \|( `[^`|]*` \|){4}|\[The report\].*|)$')" 0
-	is "without control or direction characters" "$(said | tr -d '\n' | python3 -c 'import sys; print(sys.stdin.read().isprintable())')" True
-	is "SARIF: places in the repository alone" "$(jq -c '[.runs[0].results[].locations[].physicalLocation.artifactLocation.uri] | unique' "$TMP/out/checked.sarif")" \
+	is "every line of the comment is ours" "$(said | grep -cvE '^(<!-- pt2utils fxexplain-ci: fxexplain -->|### fxexplain: worse than before|- `[^`]*`|\| \| what .*|\|---.*|\| [a-z]+ \|( `[^`|]*` \|){4}|\[The report\].*|)$')" 0
+	is "no control or direction characters in the comment" "$(said | tr -d '\n' | python3 -c 'import sys; print(sys.stdin.read().isprintable())')" True
+	is "SARIF has only locations in the repository" "$(jq -c '[.runs[0].results[].locations[].physicalLocation.artifactLocation.uri] | unique' "$TMP/out/checked.sarif")" \
 		'["app/fine.py","app/graph_breaks.py"]'
 	# shellcheck disable=SC2016 # a name
-	is "and only what code scanning reads" "$(jq -c '[keys, (.runs[0] | keys), (.runs[0].results[0].locations[0].physicalLocation.artifactLocation | keys)]' "$TMP/out/checked.sarif")" \
+	is "SARIF has only keys that code scanning reads" "$(jq -c '[keys, (.runs[0] | keys), (.runs[0].results[0].locations[0].physicalLocation.artifactLocation | keys)]' "$TMP/out/checked.sarif")" \
 		'[["$schema","runs","version"],["results","tool"],["uri"]]'
 	rm ../job/comments.json
 	cp ../hostile/largest ../job/artifacts/fxexplain-result.zip
 	take PT2_SARIF=
-	is "the largest is taken whole" "$status $(said | grep -c '| error |') $(said | wc -m | awk '{ print ($1 > 40000 && $1 < 60000) }') $(said | spans | grep -c @)" "0 50 1 0"
+	is "the largest document is complete" "$status $(said | grep -c '| error |') $(said | wc -m | awk '{ print ($1 > 40000 && $1 < 60000) }') $(said | spans | grep -c @)" "0 50 1 0"
 fi
-is "nothing ran" "$(find "$TMP" -name harm)" ""
+is "nothing was executed" "$(find "$TMP" -name harm)" ""
 # What the files promise, and the examples that people copy.
-is "the jobs and their rights" "$(python3 - "$ROOT" <<'EOS'
+is "the jobs have the least permissions" "$(python3 - "$ROOT" <<'EOS'
 import re, sys, yaml
 root = sys.argv[1]
 jobs = yaml.safe_load(open(root + "/.github/workflows/fxexplain.yml"))["jobs"]
@@ -373,8 +373,8 @@ ci() { run env -u GITHUB_OUTPUT PT2_OUT="$PWD/from/out" "$@" "$ROOT/scripts/ci/f
 mkdir -p from/checkout/packaging from/checkout/scripts
 for name in pt2utils pt2utils==0.1.0 ./nowhere; do
 	ci PT2_PACKAGE="$name"
-	is "PT2_PACKAGE=$name is refused" "$status:$(cat out)" "2:"
-	like "with what it may be" "$(cat err)" 'neither a wheel .* nor a folder with a checkout'
+	is "PT2_PACKAGE=$name is rejected" "$status:$(cat out)" "2:"
+	like "the message says what PT2_PACKAGE may be" "$(cat err)" 'neither a wheel .* nor a folder with a checkout'
 done
 printf '#!/bin/sh\necho "deps $*"\n' >from/checkout/scripts/install-deps
 chmod +x from/checkout/scripts/install-deps
@@ -382,15 +382,15 @@ touch from/checkout/packaging/packaging.mk
 # shellcheck disable=SC2016 # for make
 printf 'install-strip:\n\tmkdir -p $(prefix)/bin && cp %s $(prefix)/bin && echo "in $(O)" >$(prefix)/built\n' "$BUILD/bin/fxexplain" >from/checkout/Makefile
 ci PT2_PACKAGE="$PWD/from/checkout"
-is "a checkout is built, into a folder of its own" "$status:$(cat out):$(cat from/out.tool/built)" "0::in $PWD/from/out.build"
+is "a checkout is built into its own directory" "$status:$(cat out):$(cat from/out.tool/built)" "0::in $PWD/from/out.build"
 rm -r from/out.tool
 mkdir -p from/checkout/scripts/ci && cp "$ROOT/scripts/ci/fxexplain-ci" from/checkout/scripts/ci
 run env -u GITHUB_OUTPUT -u PT2_PACKAGE PT2_OUT="$PWD/from/out" from/checkout/scripts/ci/fxexplain-ci setup
 is "the script's own checkout is the default" "$status:$(cat from/out.tool/built 2>/dev/null)" "0:in $PWD/from/out.build"
 rm -r from/out.tool from/checkout/packaging
 run env -u GITHUB_OUTPUT -u PT2_PACKAGE PT2_OUT="$PWD/from/out" from/checkout/scripts/ci/fxexplain-ci setup
-is "elsewhere it is what PATH has" "$status:$(ls from/out.tool 2>/dev/null)" "0:"
+is "outside a checkout PATH is used" "$status:$(ls from/out.tool 2>/dev/null)" "0:"
 printf '#!/bin/sh\necho "$@" >%s/pip\n' "$PWD" >from/python && chmod +x from/python
 ci PT2_PYTHON="$PWD/from/python" PT2_PACKAGE=https://example.org/pt2utils-1-py3-none-any.whl
-like "of a wheel pip looks up nothing" "$(cat pip)" '--no-index --no-deps --target .*/from/out\.tool https://example\.org/pt2utils-1-py3-none-any\.whl$'
+like "pip looks up nothing for a wheel" "$(cat pip)" '--no-index --no-deps --target .*/from/out\.tool https://example\.org/pt2utils-1-py3-none-any\.whl$'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # aoti-checkinputs and model libraries that crash, hang, write, fork or kill while they are probed. One that hangs takes ten seconds of a processor:
-# PT2_LONG=1 (make check-long); test_ask.c has it with a shorter limit.
+# PT2_LONG=1 (make check-long); test_binprobe.c has it with a shorter limit.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "the libraries are for x86-64"

@@ -19,7 +19,7 @@ without() { # without WHAT REASON ENVIRONMENT...
 	exits "$what: skipped" 77 env "$@" "$ROOT/scripts/gpu-accept" "$BUILD"
 	like "$what: why" "$(cat out)" "^gpu-accept: skipped: .*$why"
 	is "$what: in one line" "$(wc -l <out)" 1
-	is "$what: nothing else" "$(cat err)" ""
+	is "$what: standard error stays empty" "$(cat err)" ""
 }
 without "no Python" 'PT2_PYTHON' PT2_PYTHON=./nosuch
 without "no torch" "$TMP/python-without-torch cannot import torch" PT2_PYTHON=./python-without-torch

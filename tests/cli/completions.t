@@ -11,8 +11,8 @@ for tool in "${tools[@]}"; do
 	"$tool" --completion=fish >"fish/$tool.fish"
 	ok "$tool: valid bash" bash -n "$tool.bash"
 done
-exits "another shell" 2 tlparse --completion=csh
-like "is told which there are" "$(cat err)" 'one of bash, zsh, fish'
+exits "an unknown shell" 2 tlparse --completion=csh
+like "the message lists the shells" "$(cat err)" 'one of bash, zsh, fish'
 # All tools as one program: what is behind a tool's name is completed by that tool's own.
 one=''
 if [ -x "$BUILD/one/bin/pt2utils" ]; then # not under sanitizers
@@ -22,8 +22,8 @@ if [ -x "$BUILD/one/bin/pt2utils" ]; then # not under sanitizers
 	pt2utils --completion=zsh >zsh/_pt2utils
 	pt2utils --completion=fish >fish/pt2utils.fish
 	ok "pt2utils: valid bash" bash -n pt2utils.bash
-	exits "pt2utils: another shell" 2 pt2utils --completion=csh
-	like "is told which there are" "$(cat err)" 'one of bash, zsh, fish'
+	exits "pt2utils: an unknown shell" 2 pt2utils --completion=csh
+	like "pt2utils: the message lists the shells" "$(cat err)" 'one of bash, zsh, fish'
 fi
 cd here || exit 99
 

@@ -38,7 +38,7 @@ for name in dynamic linear linear_embedded linear_fatbin linear_profiled user na
 	with run "$host" "load=$(so "$name")" "${inputs[@]}" call "out=$name.out"
 	like "$name runs" "$status $(cat out)" '^0 rc 0 f32\['
 	close "$name.out0.npy" "v/$base.out0.npy" 1e-5
-	is "$name computes what torch does" "$status" 0
+	is "$name equals torch's results" "$status" 0
 done
 # torch 2.15: an operator on a stream of its own; the input is the first one of `dynamic`
 cat >streams.py <<'P'
@@ -61,19 +61,19 @@ for name in streams pdl; do
 	with run env FAKECUDA_LOG="$name.log" "$host" "load=$(so "$name")" "${inputs[@]}" call "out=$name.out"
 	like "2.15, $name runs" "$status $(cat out)" '^0 rc 0 f32\['
 done
-ok "2.15, streams computes what torch does" python3 streams.py "$ROOT/tests/lib" v/dynamic.in0.npy streams.out0.npy
-like "on two streams, by events" "$(cat streams.log)" 'cuEventRecord.*cuStreamWaitEvent.*'
+ok "2.15, streams equals torch's results" python3 streams.py "$ROOT/tests/lib" v/dynamic.in0.npy streams.out0.npy
+like "two streams synchronise by events" "$(cat streams.log)" 'cuEventRecord.*cuStreamWaitEvent.*'
 close pdl.out0.npy v/dynamic.out0.npy 1e-5
-is "2.15, pdl computes what torch does" "$status" 0
+is "2.15, pdl equals torch's results" "$status" 0
 is "2.15, pdl launches by cuLaunchKernelEx" "$(grep -c '^cuLaunchKernelEx triton' pdl.log) $(grep -c '^cuLaunchKernel triton' pdl.log)" "2 0"
 name=streams
 with run aoti-printer --level 2 --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
-is "2.15, streams: watched, it ends as alone" "$status" 0
-is "each call is seen" "$(aoti-checkinputs --json streams.pt2 | jq -r '.calls[].name' | while read -r k; do grep -q "$k" log || echo "$k"; done)" ""
+is "2.15, streams: the status is unchanged when watched" "$status" 0
+is "every call is recorded" "$(aoti-checkinputs --json streams.pt2 | jq -r '.calls[].name' | while read -r k; do grep -q "$k" log || echo "$k"; done)" ""
 with run env FAKECUDA_FAIL=illegal@3 aoti-printer --ima --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
-like "--ima: the launch that failed, though another stream has been used before" "$status $(head -1 log)" '^1 triton_per_fused_sum_tanh_2: illegal memory access'
+like "--ima finds the failing launch after work on another stream" "$status $(head -1 log)" '^1 triton_per_fused_sum_tanh_2: illegal memory access'
 with run aoti-nanassert --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
-is "no NaN" "$status" 0
+is "aoti-nanassert finds no NaN" "$status" 0
 
 launches=(in=v/launches.in0.npy in=v/launches.in1.npy in=bf16:v/launches.in2.npy)
 for name in launches launches_sm80; do
@@ -81,22 +81,22 @@ for name in launches launches_sm80; do
 	[ "$name" = launches ] || sm=80
 	with run env FAKECUDA_LOG="$name.log" "$host" "load=$(so "$name")" "${launches[@]}" call "out=$name.out"
 	is "$name runs" "$(cat out)" 'rc 0 f32[64, 64] f16[64, 64] bf16[64, 64]'
-	is "ten kernels of $name" "$(grep -c '^run triton_.* = 0' "$name.log")" 10
+	is "$name launches ten kernels" "$(grep -c '^run triton_.* = 0' "$name.log")" 10
 done
 unset sm
 run "$host" device=cpu "load=$(so launches_cpu)" "${launches[@]}" call out=cpu.out
 for i in 0 1 2; do
 	close "launches.out$i.npy" "cpu.out$i.npy" 1e-5
-	is "output $i is that of the package for the CPU" "$status" 0
-	ok "and for sm_80 the same to the last bit" cmp "launches.out$i.npy" "launches_sm80.out$i.npy"
+	is "output $i equals the CPU package's" "$status" 0
+	ok "sm_80 gives the same bits" cmp "launches.out$i.npy" "launches_sm80.out$i.npy"
 done
 close launches.out0.npy v/launches.out0.npy 1e-5
-is "and of eager torch in float32" "$status" 0
+is "float32 equals eager" "$status" 0
 close launches.out2.npy v/launches.out2.npy 0.016 # the kernels round once where eager rounds each result to bfloat16
-is "and in bfloat16" "$status" 0
+is "bfloat16 equals eager" "$status" 0
 name=launches
 with run env FAKECUDA_SM=80 "$host" "load=$(so launches)" "${launches[@]}" call
-like "a cubin for another GPU is refused" "$(cat out)" '^rc 1 CUDA driver error: no kernel image'
+like "a cubin for another GPU is rejected" "$(cat out)" '^rc 1 CUDA driver error: no kernel image'
 name=dynamic
 with run "$host" "load=$(so dynamic)" rows=1000 in=v/dynamic.in0.npy in=v/dynamic.in1.npy call
 is "other sizes" "$(cat out)" 'rc 0 f32[64]'
@@ -105,45 +105,45 @@ is "other sizes" "$(cat out)" 'rc 0 f32[64]'
 mkdir wrong none
 sed 's/^\.reqntid .*/.reqntid 64/' user/user/triton_poi_fused_cos_0.ptx >wrong/a.ptx
 run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
-like "other threads are found" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different threads of a block'
+like "cubin and PTX with different threads are rejected" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different threads of a block'
 sed 's/\.param \.u32 \(triton_poi_fused_cos_0_param_2\)/.param .u64 \1/; s/ld.param.b32/ld.param.b64/' user/user/triton_poi_fused_cos_0.ptx >wrong/a.ptx
 run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
-like "other parameters, too" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different parameters'
+like "cubin and PTX with different parameters are rejected" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different parameters'
 sed 's/cos\.approx/tan.approx/' user/user/triton_poi_fused_cos_0.ptx | sed '0,/add.s64/s//frob.s64/' >wrong/a.ptx
 run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
-like "an instruction that is not known is no kernel" "$(cat err)" "fakecuda: wrong/a.ptx: line [0-9]+: '[a-z.0-9]+': is not interpreted"
+like "an unknown instruction is rejected" "$(cat err)" "fakecuda: wrong/a.ptx: line [0-9]+: '[a-z.0-9]+': is not interpreted"
 run env FAKECUDA_PTX=none "$host" "load=$(so user)" in=v/user.in0.npy call
-like "no text, no kernel" "$(cat out)" 'rc 1 CUDA driver error: named symbol not found'
+like "a module without text has no kernel" "$(cat out)" 'rc 1 CUDA driver error: named symbol not found'
 
 # ---- aoti-printer ----
 name=linear
 command=("$host" "load=$(so linear)" in=v/linear.in0.npy call)
 with run aoti-printer --json --log=log -- "${command[@]}"
-is "values of Triton's kernels" "$(jq -c '[.calls[] | select(.kernel | startswith("triton")) | .kernel, (.values | map([.buffer, .role, .when])[])]' log)" \
+is "values of Triton kernels" "$(jq -c '[.calls[] | select(.kernel | startswith("triton")) | .kernel, (.values | map([.buffer, .role, .when])[])]' log)" \
 	'["triton_poi_fused_addmm_relu_0",["buf1","inout","before"],["buf1","inout","after"],"triton_per_fused__softmax_prepare_softmax_online_1",["buf5","inout","before"],["buf5","inout","after"]]'
-is "the softmax's mean" "$(jq '.calls[-1].values[-1].mean * 1e5 | round' log)" 8333
+is "the mean of a softmax" "$(jq '.calls[-1].values[-1].mean * 1e5 | round' log)" 8333
 name=nan
 with run aoti-nanassert --json --log=log -- "$host" "load=$(so nan)" in=v/nan.in0.npy call
-is "aoti-nanassert finds the logarithm" "$status $(jq -c '.findings[0] | [.kernel, .call, .source_nodes]' log)" \
+is "aoti-nanassert names the logarithm's kernel" "$status $(jq -c '.findings[0] | [.kernel, .call, .source_nodes]' log)" \
 	'1 ["triton_per_fused_add_log_mul_sub_sum_2",2,"mul, sum_2, sub, log, add_1"]'
 with run aoti-nanassert -- "$host" "load=$(so nan)" in=v/nan.in0.npy call
-like "and says why" "$(cat out err)" 'likely +log of a negative number'
+like "and the cause" "$(cat out err)" 'likely +log of a negative number'
 
 # ---- --ima: a kernel of the user's that really writes outside ----
 name=user
 with run aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
-is "32 rows are well" "$status" 0
+is "a valid access: 32 rows" "$status" 0
 FAKECUDA_LOG=driver with run aoti-printer --ima --log=log -- "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call
-is "1000 rows are not" "$status" 1
-like "which kernel" "$(cat log)" 'far_copy_0: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
-like "where from" "$(cat log)" 'from +wrapper.cpp:[0-9]+'
-like "its argument and allocation" "$(cat log)" 'buf0 +0x[0-9a-f]+ +64000 +64000 +[0-9]+ +0x[0-9a-f]+ \+ 2097152'
-like "its numbers" "$(cat log)" '2 +16000'
-like "by the memory that it touches" "$(cat driver)" 'run far_copy: store of [0-9]+ bytes outside of every allocation at 0x[0-9a-f]+, block 0,0,0, thread 0,0,0, line'
+is "an illegal access: 1000 rows" "$status" 1
+like "the kernel is reported" "$(cat log)" 'far_copy_0: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
+like "its line is reported" "$(cat log)" 'from +wrapper.cpp:[0-9]+'
+like "its argument and allocation are reported" "$(cat log)" 'buf0 +0x[0-9a-f]+ +64000 +64000 +[0-9]+ +0x[0-9a-f]+ \+ 2097152'
+like "its scalar arguments are reported" "$(cat log)" '2 +16000'
+like "the fault comes from the simulated store" "$(cat driver)" 'run far_copy: store of [0-9]+ bytes outside of every allocation at 0x[0-9a-f]+, block 0,0,0, thread 0,0,0, line'
 with run aoti-printer --ima=alloc --log=log -- "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call
-like "the same with allocations of its own" "$(cat log)" 'far_copy_0: illegal memory access'
+like "--ima=alloc finds it, too" "$(cat log)" 'far_copy_0: illegal memory access'
 with run "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call wait
-is "without a tool it is told late" "$(cat out)" "rc 0, then 700 an illegal memory access was encountered
+is "without a tool the error appears later" "$(cat out)" "rc 0, then 700 an illegal memory access was encountered
 wait 700 an illegal memory access was encountered"
 
 # other errors of the same kernel: its text is changed
@@ -155,30 +155,30 @@ broken() {
 }
 rm wrong/a.ptx
 broken 's/^.L__func_begin0:/&\n\ttrap;/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
-like "a trap" "$(cat log)" 'far_copy_0: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)'
-like "is no matter of addresses" "$(cat log)" "suspect +no tensor: the error is not about memory"
+like "a trap is reported" "$(cat log)" 'far_copy_0: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)'
+like "a trap has no suspect" "$(cat log)" "suspect +no tensor: the error is not about memory"
 broken '/st\.global/s/+ 0 \]/+ 2 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
-like "a misaligned address" "$(cat log)" 'far_copy_0: misaligned address \(CUDA_ERROR_MISALIGNED_ADDRESS, 716\)'
+like "a misaligned address is reported" "$(cat log)" 'far_copy_0: misaligned address \(CUDA_ERROR_MISALIGNED_ADDRESS, 716\)'
 broken '/st\.global/s/+ 0 \]/+ 2048 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
-is "2 KB behind a tensor is not seen with the caching allocator" "$status" 0
+is "the caching allocator hides a small overrun" "$status" 0
 broken '/st\.global/s/+ 0 \]/+ 2048 ]/' aoti-printer --ima=alloc --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
-like "without it it is" "$status $(cat log)" '1 .*far_copy_0: illegal memory access'
+like "--ima=alloc reveals it" "$status $(cat log)" '1 .*far_copy_0: illegal memory access'
 broken 's/^.L__func_begin0:/&\nLOOP: bra LOOP;/' "$host" "load=$(so user)" in=v/user.in0.npy call
-is "a kernel that does not end" "$(cat out)" 'rc 0, then 702 the launch timed out and was terminated'
+is "a kernel that never ends times out" "$(cat out)" 'rc 0, then 702 the launch timed out and was terminated'
 
 # the library alone
 mkdir alone
 cp user.d/*.wrapper.so user.d/*.cubin alone
 with run aoti-printer --ima --log=log -- "$host" "load=$(echo alone/*.so)" rows=1000 in=v/user.in0.npy call
-like "without the wrapper's text" "$(cat log)" 'far_copy: illegal memory access'
+like "without the wrapper's text the kernel's own name is used" "$(cat log)" 'far_copy: illegal memory access'
 
 # ---- a package for the CPU against the one for a GPU ----
 name=launches
-exits "a dump for a GPU" 0 with aoti-printer -o gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
-is "of all its launches" "$(jq -rs 'map(select(.kernel)) | length' gpu/calls.jsonl)" 10
+exits "a dump of a GPU run" 0 with aoti-printer -o gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
+is "it has every launch" "$(jq -rs 'map(select(.kernel)) | length' gpu/calls.jsonl)" 10
 with run aoti-printer -i -o gpu.all -- "$host" "load=$(so launches)" "${launches[@]}" call
 run aoti-printer -i -o cpu.all -- "$host" device=cpu "load=$(so launches_cpu)" "${launches[@]}" call
 run aoti-printer --json --diff cpu.all gpu.all
-is "one kernel for the CPU, ten launches for a GPU: inputs and outputs agree" "$(jq -c '[.both, .only_a, .only_b, .compared, .differing]' out)" '[2,0,9,7,0]'
-exits "again it is the same" 0 with aoti-printer --diff gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
+is "a CPU run and a GPU run agree on inputs and outputs" "$(jq -c '[.both, .only_a, .only_b, .compared, .differing]' out)" '[2,0,9,7,0]'
+exits "the same GPU run agrees" 0 with aoti-printer --diff gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
 done_testing

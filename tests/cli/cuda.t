@@ -14,49 +14,49 @@ triton_per_fused_relu_sum_1
 triton_poi_fused_mul_2'
 
 # ---- names ----
-exits "names" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" call=4
-is "the model runs as before" "$(cat out)" "rc 0 as computed"
-is "launches and ops, in order" "$(sed -n 's/^\[ before_launch: \([^ ]*\) \].*/\1/p' log)" "$names"
-like "how a kernel is launched" "$(cat log)" 'triton_poi_fused_add_0 \] grid \(1, 1, 1\), block \(128, 1, 1\), shared 0, stream 0x0'
+exits "--level 3" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" call=4
+is "the model's output is unchanged" "$(cat out)" "rc 0 as computed"
+is "launches and ops are named, in order" "$(sed -n 's/^\[ before_launch: \([^ ]*\) \].*/\1/p' log)" "$names"
+like "the launch's configuration is printed" "$(cat log)" 'triton_poi_fused_add_0 \] grid \(1, 1, 1\), block \(128, 1, 1\), shared 0, stream 0x0'
 run aoti-printer -l3 --json --log=log -- "$host" "load=$so" call=4000
-is "a grid in JSON" "$(jq -c '.calls[0].launch | [.grid, .block, .shared, .captured]' log)" '[[250,1,1],[128,1,1],0,false]'
-is "a line of the wrapper for each" "$(jq '[.calls[] | select(.line > 0)] | length' log)" 4
+is "JSON has the grid" "$(jq -c '.calls[0].launch | [.grid, .block, .shared, .captured]' log)" '[[250,1,1],[128,1,1],0,false]'
+is "each call has its line of the wrapper" "$(jq '[.calls[] | select(.line > 0)] | length' log)" 4
 run aoti-printer -l3 --json -k 'triton_p*' --log=log -- "$host" "load=$so" call=4
-is "filters" "$(jq -r '.calls[].kernel' log)" "$(grep '^triton_p' <<<"$names")"
-exits "in threads, on streams of their own" 0 aoti-printer -l3 --json --log=log -- "$host" "load=$so" threads=2x5:4
-is "all calls" "$(jq '.calls | length' log)" 40
-is "three streams or more" "$(jq '[.calls[].launch.stream // empty] | unique | length > 1' log)" true
+is "-k filters launches" "$(jq -r '.calls[].kernel' log)" "$(grep '^triton_p' <<<"$names")"
+exits "several threads with their own streams" 0 aoti-printer -l3 --json --log=log -- "$host" "load=$so" threads=2x5:4
+is "every call is recorded" "$(jq '.calls | length' log)" 40
+is "at least three streams are seen" "$(jq '[.calls[].launch.stream // empty] | unique | length > 1' log)" true
 
 # ---- values ----
 exits "values" 0 aoti-printer --json --log=log -- "$host" "load=$so" call=4
-is "each launch's tensors by name" "$(jq -c '.calls[0].values | map([.buffer, .role, .when, .device])' log)" \
+is "each launch has its tensors, with names" "$(jq -c '.calls[0].values | map([.buffer, .role, .when, .device])' log)" \
 	'[["arg1_1","in","before","cuda:0"],["arg2_1","in","before","cuda:0"],["buf0","out","after","cuda:0"]]'
-is "an op's" "$(jq -r '.calls[1].values[] | select(.when == "after").buffer' log)" buf1
-is "what was counted" "$(jq '.calls[2].values[0] | .elements == 32 and .nan == 0 and .min < 0 and .max > 0' log)" true
-exits "a dump" 0 aoti-printer -o dump -- "$host" "load=$so" call=4
-exits "is the same again" 0 aoti-printer --diff dump -- "$host" "load=$so" call=4
-exits "and another with a NaN" 1 aoti-printer --diff dump -- "$host" "load=$so" nan=4
+is "an op has its outputs" "$(jq -r '.calls[1].values[] | select(.when == "after").buffer' log)" buf1
+is "tensors have statistics" "$(jq '.calls[2].values[0] | .elements == 32 and .nan == 0 and .min < 0 and .max > 0' log)" true
+exits "-o" 0 aoti-printer -o dump -- "$host" "load=$so" call=4
+exits "--diff with the same run agrees" 0 aoti-printer --diff dump -- "$host" "load=$so" call=4
+exits "--diff finds a NaN" 1 aoti-printer --diff dump -- "$host" "load=$so" nan=4
 # As if compiled for the CPU, where kernels and buffers are called otherwise: made of the dump, for no other model computes the same.
 cp -r dump cpu
 sed -i 's/\("[a-z]*":"\)triton_p[a-z]*_fused/\1cpp_fused/; s/\("[a-z]*":"\)aoti_torch_cuda_/\1aoti_torch_cpu_/; s/"cuda:0"/"cpu"/g' cpu/calls.jsonl
 sed -i 's/"buffer":"buf0"/"buffer":"buf9"/g; s/"buffer":"buf1"/"buffer":"buf0"/g' cpu/calls.jsonl
-exits "a model for the CPU and for a GPU agree" 0 aoti-printer --json --diff cpu dump
-is "call by call" "$(jq -c '[.both, .only_a, .only_b, .differing]' out)" '[4,0,0,0]'
+exits "--diff of a CPU and a GPU dump agrees" 0 aoti-printer --json --diff cpu dump
+is "it compares call by call" "$(jq -c '[.both, .only_a, .only_b, .differing]' out)" '[4,0,0,0]'
 large=525000 # rows: more than the 16 MiB that are copied at a time (CUDA_STAGE)
-exits "a large tensor, in pieces" 0 env FAKECUDA_LOG=driver aoti-printer --json --log=log -- "$host" "load=$so" call=$large
-is "is counted whole" "$(jq -c '.calls[0].values | map([.elements, .nan])' log)" '[[4200000,0],[4200000,0],[4200000,0]]'
-like "by kernels of ours, on the device" "$(cat driver)" 'run pt2_stats_f32 = 0'
-like "its mean is that of all" "$(jq '.calls[0].values | (.[2].mean - .[0].mean - .[1].mean) | . < 1e-6 and . > -1e-6' log)" true
+exits "a large tensor, read in chunks" 0 env FAKECUDA_LOG=driver aoti-printer --json --log=log -- "$host" "load=$so" call=$large
+is "statistics cover all its elements" "$(jq -c '.calls[0].values | map([.elements, .nan])' log)" '[[4200000,0],[4200000,0],[4200000,0]]'
+like "statistics are computed on the device" "$(cat driver)" 'run pt2_stats_f32 = 0'
+like "the mean covers all elements" "$(jq '.calls[0].values | (.[2].mean - .[0].mean - .[1].mean) | . < 1e-6 and . > -1e-6' log)" true
 
 # ---- aoti-nanassert ----
-exits "nothing found" 0 aoti-nanassert -- "$host" "load=$so" call=4
-exits "a NaN" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=4
-is "where" "$(jq -c '.findings[0] | [.kind, .kernel, .call, .values[.cause].buffer, .values[.bad].position]' log)" \
+exits "aoti-nanassert without a NaN" 0 aoti-nanassert -- "$host" "load=$so" call=4
+exits "aoti-nanassert with a NaN" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=4
+is "the kernel and the position are found" "$(jq -c '.findings[0] | [.kind, .kernel, .call, .values[.cause].buffer, .values[.bad].position]' log)" \
 	'["input","triton_poi_fused_add_0",0,"arg1_1",[1,1]]'
-is "the host sees what it saw before" "$(cat out)" "rc 0 NaN, as computed"
+is "the model's output is unchanged with a NaN" "$(cat out)" "rc 0 NaN, as computed"
 if [ -n "${PT2_LONG-}" ]; then
-	exits "a large one" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=$large
-	is "at its place" "$(jq -c '.findings[0] | .values[.bad].position' log)" '[1,1]'
+	exits "a NaN in a large tensor" 1 aoti-nanassert --json --log=log -- "$host" "load=$so" nan=$large
+	is "its position is found" "$(jq -c '.findings[0] | .values[.bad].position' log)" '[1,1]'
 fi
 exits "in a graph nothing is copied" 0 aoti-nanassert --exact -- "$host" "load=$so" graph=3:4
 is "which is replayed as before" "$(grep -c 'as computed' out)" 3
@@ -140,62 +140,62 @@ FAKECUDA_FAIL=illegal@7 run aoti-nanassert -- "$host" "load=$so" nan=4
 is "a NaN before it is found" "$status" 1
 like "both" "$(cat err)" "NaN in the input args\[0\]"
 FAKECUDA_FAIL=illegal@3 run aoti-printer --log=log -- "$host" "load=$so" call=4
-is "aoti-printer: a run that was cut short" "$status" 3
-like "it is said" "$(cat err)" "$cut"
+is "aoti-printer: a GPU error" "$status" 3
+like "the message names the GPU error, too" "$(cat err)" "$cut"
 FAKECUDA_FAIL=launch@3 run aoti-printer --profile --log=log -- "$host" "load=$so" call=4
-is "times, which wait for nothing: a launch that is refused" "$status" 3
+is "--profile with a failing launch" "$status" 3
 FAKECUDA_FAIL=illegal@3 run aoti-printer -o dump.cut -- "$host" "load=$so" call=4
-is "a dump" "$status" 3
-like "of which the index says so" "$(tail -1 dump.cut/calls.jsonl | jq -r .failed)" "^$cut$"
-exits "a dump that was cut short agrees with nothing" 3 aoti-printer --diff dump dump.cut
-like "as far as it goes" "$(cat out)" 'They agree up to the point where a GPU error cut one short'
-like "why" "$(cat err)" "'dump.cut': $cut"
-exits "on either side" 3 aoti-printer --json --diff dump.cut dump
-like "in the document" "$(jq -r '[.different, .failed_b == null, .failed_a] | map(tostring) | join(" ")' out)" "^false true $cut$"
+is "-o with a GPU error" "$status" 3
+like "the index says why the run ended" "$(tail -1 dump.cut/calls.jsonl | jq -r .failed)" "^$cut$"
+exits "--diff with an incomplete dump" 3 aoti-printer --diff dump dump.cut
+like "the verdict covers what both have" "$(cat out)" 'They agree up to the point where a GPU error cut one short'
+like "the message says which is incomplete" "$(cat err)" "'dump.cut': $cut"
+exits "--diff with the incomplete dump first" 3 aoti-printer --json --diff dump.cut dump
+like "the JSON says so" "$(jq -r '[.different, .failed_b == null, .failed_a] | map(tostring) | join(" ")' out)" "^false true $cut$"
 FAKECUDA_FAIL=illegal@3 run aoti-printer --diff dump -- "$host" "load=$so" call=4
-is "what is run now, too" "$status $(grep -c 'a GPU error stopped the run:' err)" "3 1"
+is "--diff with a run that fails" "$status $(grep -c 'a GPU error stopped the run:' err)" "3 1"
 FAKECUDA_FAIL=illegal@2 run aoti-printer --diff dump -- "$host" "load=$so" call=4
-is "calls that are not there are a difference" "$status" 1
+is "calls that one side lacks are a difference" "$status" 1
 
 # ---- --ima ----
 ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }
 ima "" call=4
-is "no fault" "$status" 0
-like "is said" "$(cat err)" '4 calls, each waited for: none failed'
+is "--ima without a fault" "$status" 0
+like "the summary counts calls" "$(cat err)" '4 calls, each waited for: none failed'
 ima illegal@2 call=4
-is "a fault" "$status" 1
-like "which kernel, and what" "$(head -1 log)" '^triton_per_fused_relu_sum_1: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
-like "which call" "$(cat log)" 'in +process [0-9]+, call 2 of run 0 of cho'
-like "where from" "$(tr '\n' ' ' <log)" 'from +wrapper.cpp:[0-9]+ +nodes +relu, sum_1'
-like "its launch" "$(cat log)" 'grid \(1, 1, 1\), block \([0-9]+, 1, 1\), [0-9]+ bytes of shared memory, stream 0x0, cuda:0'
-like "sizes" "$(cat log)" 'sizes +s0 = 4'
-like "arguments" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
-like "their memory" "$(cat log)" '0 +buf1 +0x[0-9a-f]+ +128 +128 +[0-9]+ +0x[0-9a-f]+ \+ [0-9]+'
+is "--ima with a fault" "$status" 1
+like "the kernel and the error are reported" "$(head -1 log)" '^triton_per_fused_relu_sum_1: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
+like "the call is reported" "$(cat log)" 'in +process [0-9]+, call 2 of run 0 of cho'
+like "wrapper line and nodes are reported" "$(tr '\n' ' ' <log)" 'from +wrapper.cpp:[0-9]+ +nodes +relu, sum_1'
+like "the launch is reported" "$(cat log)" 'grid \(1, 1, 1\), block \([0-9]+, 1, 1\), [0-9]+ bytes of shared memory, stream 0x0, cuda:0'
+like "symbolic sizes are reported" "$(cat log)" 'sizes +s0 = 4'
+like "arguments are reported" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
+like "arguments have their memory ranges" "$(cat log)" '0 +buf1 +0x[0-9a-f]+ +128 +128 +[0-9]+ +0x[0-9a-f]+ \+ [0-9]+'
 last() { sed -n '/last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
-is "the calls before it, and no other" "$(last)" "$(head -3 <<<"$names")"
-like "at the end what to try" "$(sed -n '/^next:/,$ p' log | tr '\n' ' ')" \
+is "the calls before it are listed" "$(last)" "$(head -3 <<<"$names")"
+like "next steps are suggested" "$(sed -n '/^next:/,$ p' log | tr '\n' ' ')" \
 	'aoti-printer --ima=alloc -- .*/cudahost load=.* call=4 .*fxexplain kernel triton_per_fused_relu_sum_1 .*fxminify'
 ima illegal@1 call=4 call=4
-is "it is told once" "$(grep -c 'illegal memory access (' log)" 1
+is "the fault is reported once" "$(grep -c 'illegal memory access (' log)" 1
 FAKECUDA_FAIL=illegal@3 run aoti-printer --ima --last=2 --log=log -- "$host" "load=$so" call=4
-is "as many calls as asked for" "$(last)" "$(tail -2 <<<"$names")"
+is "--last N lists N calls" "$(last)" "$(tail -2 <<<"$names")"
 FAKECUDA_FAIL=illegal@3 run aoti-printer --ima --last=0 --log=log -- "$host" "load=$so" call=4
-is "none" "$(last)" ""
-exits "--last is for --ima" 2 aoti-printer --last=2 -- true
+is "--last 0 lists none" "$(last)" ""
+exits "--last without --ima is rejected" 2 aoti-printer --last=2 -- true
 ima launch@3 call=4
-like "a launch that is refused" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver rejected the launch'
+like "a failing launch" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver rejected the launch'
 ima "" host=4
-is "a pointer to the host" "$status" 1
-like "is found before the launch" "$(cat log)" 'arg2_1 is in host memory that this GPU cannot access'
-like "the fault is before it" "$(head -2 log)" 'illegal memory access.*suspect +arg2_1 is in host memory'
-like "and what to try is another tool" "$(grep -A1 '^next:' log)" 'aoti-checkinputs -- .*cudahost'
+is "a pointer to host memory" "$status" 1
+like "it is found before the launch" "$(cat log)" 'arg2_1 is in host memory that this GPU cannot access'
+like "it is the suspect of the fault" "$(head -2 log)" 'illegal memory access.*suspect +arg2_1 is in host memory'
+like "aoti-checkinputs is suggested" "$(grep -A1 '^next:' log)" 'aoti-checkinputs -- .*cudahost'
 FAKECUDA_DEVICES=2 run aoti-printer --ima --log=log -- "$host" "load=$so" other=4
 like "a tensor on another GPU" "$(cat log)" 'arg2_1 is on cuda:1, the kernel runs on cuda:0'
-like "is found before the launch, too" "$(cat log)" 'triton_poi_fused_add_0: arg2_1 is on a different GPU than the kernel'
+like "it is found before the launch, too" "$(cat log)" 'triton_poi_fused_add_0: arg2_1 is on a different GPU than the kernel'
 ima "" walks=4
-is "strides that walk outside of a storage" "$status" 1
-is "are found though nothing failed" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach past its storage"
-like "with what they take and what there is" "$(cat log)" 'arg2_1 +0x[0-9a-f]+ +128 +64'
+is "strides that reach outside the storage" "$status" 1
+is "they are found without a fault" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach past its storage"
+like "required and available bytes are reported" "$(cat log)" 'arg2_1 +0x[0-9a-f]+ +128 +64'
 run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
 like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
 like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes past its storage: sizes and strides need 4096 bytes, it has 2048'
@@ -212,38 +212,38 @@ ima illegal@1 walks=100000
 like "strides that leave its storage are" "$(cat log)" 'suspect +arg2_1 reaches 1600000 bytes past its storage'
 unset PYTORCH_CUDA_ALLOC_CONF
 ima "" beside=4
-is "another stream's fault is not this call's" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
+is "a fault of another stream is not blamed on this call" "$status $(grep -c 'seen *the error existed before this call' log)" "1 1"
 ima "" capturing=4
-is "while another stream is captured its own alone is waited for" "$status $(tr '\n' ' ' <out)" "0 rc 0 as computed captured: 0 "
+is "only the call's own stream is synchronised during a capture" "$status $(tr '\n' ' ' <out)" "0 rc 0 as computed captured: 0 "
 ima "" graph=2:4
-is "a capture is not disturbed" "$status $(grep -c 'as computed' out)" "0 2"
-like "and said" "$(cat err)" '3 of the launches were captured into a CUDA graph'
+is "--ima does not disturb a capture" "$status $(grep -c 'as computed' out)" "0 2"
+like "a message counts launches that were captured" "$(cat err)" '3 of the launches were captured into a CUDA graph'
 ima illegal@9 graph=3:4
-like "a fault in a replay" "$(cat log)" '^cuda_graph\[1\]: illegal memory access'
-like "of which graph, of which kernels" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 model calls in it kernels $(tr '\n' ' ' <<<"$names" | sed 's/ $//; s/ /, /g')"
+like "a fault in a graph replay" "$(cat log)" '^cuda_graph\[1\]: illegal memory access'
+like "the graph and its kernels are reported" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 model calls in it kernels $(tr '\n' ' ' <<<"$names" | sed 's/ $//; s/ /, /g')"
 FAKECUDA_FAIL=illegal@9 run aoti-printer --ima --json --log=log -- "$host" "load=$so" graph=3:4
-is "in the document" "$(python3 "$ROOT/tests/lib/check_ima.py" log)$(jq -c '.faults[0] | .launch, (.replay | [.graph, .times, .captured, (.kernels | length)])' log | tr '\n' ' ')" \
+is "the JSON has the replay" "$(python3 "$ROOT/tests/lib/check_ima.py" log)$(jq -c '.faults[0] | .launch, (.replay | [.graph, .times, .captured, (.kernels | length)])' log | tr '\n' ' ')" \
 	'null [1,2,4,4] '
 ima "" call=5
-is "with the caching allocator it is hidden" "$status" 0
+is "the caching allocator hides an overrun" "$status" 0
 run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" call=5
-is "without it is not" "$status" 1
-like "and has a name" "$(cat log)" '^triton_poi_fused_mul_2: '
-like "and its place" "$(cat log)" 'call 3 of run 0'
-exits "--ima needs a command" 2 aoti-printer --ima "$so"
-exits "--ima=what" 2 aoti-printer --ima=what -- true
-exits "a program without a model" 4 aoti-printer --ima -- true
-like "another tool is named" "$(cat err)" 'no compiled model was seen.*compute-sanitizer'
-exits "no such program" 4 aoti-printer --ima -- ./nothing
-like "is said" "$(cat err)" "cannot run './nothing': No such file or directory"
+is "--ima=alloc reveals it" "$status" 1
+like "its kernel is reported" "$(cat log)" '^triton_poi_fused_mul_2: '
+like "its call is reported" "$(cat log)" 'call 3 of run 0'
+exits "--ima with a model is rejected" 2 aoti-printer --ima "$so"
+exits "an invalid --ima value" 2 aoti-printer --ima=what -- true
+exits "--ima with a command without a model" 4 aoti-printer --ima -- true
+like "compute-sanitizer is suggested" "$(cat err)" 'no compiled model was seen.*compute-sanitizer'
+exits "--ima with a missing command" 4 aoti-printer --ima -- ./nothing
+like "the message names it" "$(cat err)" "cannot run './nothing': No such file or directory"
 unzip -qo "$DATA/aoti/nested.pt2" -d cpu-model
 cpu=("$BUILD/tests-lib/livehost" "torch=$BUILD/tests-lib/faketorch.so" "load=$(find "$PWD/cpu-model" -name '*.so')" 'call=f32[2,3];f32[2,3];f32[2,3];f32[]')
-exits "a model for the CPU" 0 aoti-printer --ima -- "${cpu[@]}"
-like "that is said, and what to use" "$(cat err)" '[0-9]+ calls, none of a GPU model.*aoti-nanassert -- COMMAND'
+exits "--ima with a CPU model" 0 aoti-printer --ima -- "${cpu[@]}"
+like "aoti-nanassert is suggested" "$(cat err)" '[0-9]+ calls, none of a GPU model.*aoti-nanassert -- COMMAND'
 
 mkdir alone && cp "$so" alone/model.so && cp "${so%/*}"/*.cubin alone/
 run aoti-printer --ima --no-exec -- "$host" "load=$PWD/alone/model.so" call=4
-like "a model of which nothing is known" "$(cat err)" '4 calls, each waited for: none failed'
+like "--ima with a model of unknown contract" "$(cat err)" '4 calls, each waited for: none failed'
 
 # ---- several processes, signals ----
 cat >several <<S
@@ -258,47 +258,47 @@ FAKECUDA_FAIL=illegal@2 '$host' 'load=$so' call=4 >/dev/null 2>&1
 kill -ABRT \$\$
 S
 chmod +x several dies
-exits "--error-exitcode goes before" 9 aoti-printer --ima --error-exitcode=9 --log=log -- ./several
-exits "faults of two processes" 7 aoti-printer --ima --json --log=log -- ./several
-is "each with its own calls" "$(jq -c '[.faults[] | [.code, .kernel, (.last_calls | length)]], ([.faults[].pid] | unique | length)' log | tr '\n' ' ')" \
+exits "--error-exitcode overrides the status" 9 aoti-printer --ima --error-exitcode=9 --log=log -- ./several
+exits "faults in two processes" 7 aoti-printer --ima --json --log=log -- ./several
+is "each fault has its own calls" "$(jq -c '[.faults[] | [.code, .kernel, (.last_calls | length)]], ([.faults[].pid] | unique | length)' log | tr '\n' ' ')" \
 	'[[700,"triton_per_fused_relu_sum_1",3],[719,"triton_poi_fused_mul_2",4]] 2 '
-is "how the command ended" "$(jq -c .ended log)" '{"status":7,"signal":null,"text":"exited with status 7"}'
+is "the JSON has the command's status" "$(jq -c .ended log)" '{"status":7,"signal":null,"text":"exited with status 7"}'
 bash -c 'aoti-printer --ima --json -o report -- ./dies' >out 2>err
-is "a command that dies after a fault: status, report" "$? $(jq -c '[.ended.signal, .faults[0].code]' report)" '134 ["ABRT",700]'
+is "a command that crashes after a fault: status and report" "$? $(jq -c '[.ended.signal, .faults[0].code]' report)" '134 ["ABRT",700]'
 { FAKECUDA_FAIL=illegal@2 timeout -s INT 3 aoti-printer --ima -o report -- sh -c "'$host' 'load=$so' call=4; echo \$\$ >pid; exec sleep 60"; } >out 2>err
-is "interrupted: the report is whole" "$(head -1 report)" 'triton_per_fused_relu_sum_1: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)'
-is "nothing else is left" "$(echo report*; kill -0 "$(cat pid)" 2>&1 | grep -o 'No such process')" $'report\nNo such process'
+is "an interrupted command: the report is complete" "$(head -1 report)" 'triton_per_fused_relu_sum_1: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)'
+is "no file and no process is left" "$(echo report*; kill -0 "$(cat pid)" 2>&1 | grep -o 'No such process')" $'report\nNo such process'
 
 # ---- as a document ----
 FAKECUDA_FAIL=illegal@2 run aoti-printer --ima --json -o report -- "$host" "load=$so" call=4
-is "-o: the command's output is its own" "$(cat out)" "rc 1 CUDA driver error: an illegal memory access was encountered"
-ok "the schema" python3 "$ROOT/tests/lib/check_ima.py" report
-is "the fault" "$(jq -c '.faults[0] | [.code, .error, .when, .kernel, .run, .call, .device, .sizes, .source_nodes]' report)" \
+is "with -o, standard output is the command's" "$(cat out)" "rc 1 CUDA driver error: an illegal memory access was encountered"
+ok "the report is valid" python3 "$ROOT/tests/lib/check_ima.py" report
+is "the report has the fault" "$(jq -c '.faults[0] | [.code, .error, .when, .kernel, .run, .call, .device, .sizes, .source_nodes]' report)" \
 	'[700,"CUDA_ERROR_ILLEGAL_ADDRESS","after","triton_per_fused_relu_sum_1",0,2,0,{"s0":4},"relu, sum_1"]'
-is "its arguments" "$(jq -c '.faults[0].arguments | map([.kind, .name, .role, .value, .sizes, .extent, .storage, .could_leave])' report)" \
+is "the report has the arguments" "$(jq -c '.faults[0].arguments | map([.kind, .name, .role, .value, .sizes, .extent, .storage, .could_leave])' report)" \
 	'[["tensor","buf1","in",null,[4,8],128,128,false],["tensor","buf2","out",null,[4],16,16,false],["number","s0",null,4,null,null,null,false],["number","8L",null,8,null,null,null,false],["number",null,null,0,null,null,null,false],["number",null,null,0,null,null,null,false]]'
-is "room and allocation agree" "$(jq -c '.faults[0].arguments[:2] | map(.allocation.base + .allocation.bytes - .address == .room)' report)" '[true,true]'
-is "the calls before" "$(jq -r '.faults[0].last_calls[].kernel' report)" "$(head -3 <<<"$names")"
+is "room and allocation are consistent" "$(jq -c '.faults[0].arguments[:2] | map(.allocation.base + .allocation.bytes - .address == .room)' report)" '[true,true]'
+is "the report has the calls before" "$(jq -r '.faults[0].last_calls[].kernel' report)" "$(head -3 <<<"$names")"
 run aoti-printer --ima --json --log=report -- "$host" "load=$so" walks=4
-ok "the schema of a finding" python3 "$ROOT/tests/lib/check_ima.py" report
-is "it and its suspect" "$(jq -c '.findings[0] | [.what, .kernel, (.arguments[0] | [.index, .name, .extent, .storage, .could_leave]), (.suspects[0] | [.argument, .why, .certain])]' report)" \
+ok "a report of a finding is valid" python3 "$ROOT/tests/lib/check_ima.py" report
+is "the report has the finding and its suspect" "$(jq -c '.findings[0] | [.what, .kernel, (.arguments[0] | [.index, .name, .extent, .storage, .could_leave]), (.suspects[0] | [.argument, .why, .certain])]' report)" \
 	'["walks-outside","triton_poi_fused_add_0",[1,"arg2_1",128,64,true],[1,"beyond-storage",true]]'
 run aoti-printer --ima --json --log=report -- "$host" "load=$so" call=4
-ok "the schema when all is well" python3 "$ROOT/tests/lib/check_ima.py" report
+ok "a report without findings is valid" python3 "$ROOT/tests/lib/check_ima.py" report
 is "nothing is in it" "$(jq -c '[.calls, .faults, .findings, .deaths, .next, .ended.status]' report)" '[4,[],[],[],[],0]'
-exits "the schema without a model" 4 aoti-printer --ima --json -o report -- true
-ok "holds, too" python3 "$ROOT/tests/lib/check_ima.py" report
-exits "a report that cannot be made: the command does not start" 4 aoti-printer --ima -o nowhere/report -- touch started
-ok "and did not" test ! -e started
+exits "a report without a model" 4 aoti-printer --ima --json -o report -- true
+ok "it is valid, too" python3 "$ROOT/tests/lib/check_ima.py" report
+exits "-o in a missing directory" 4 aoti-printer --ima -o nowhere/report -- touch started
+ok "the command did not start" test ! -e started
 FAKECUDA_FAIL=illegal@2 run aoti-printer --ima -o /dev/full -- "$host" "load=$so" call=4
 is "a report that cannot be written" "$status" 4
-like "is shown" "$(cat out)" 'triton_per_fused_relu_sum_1: illegal memory access'
-exits "one file" 2 aoti-printer --ima -o report --log=log -- true
+like "it is printed instead" "$(cat out)" 'triton_per_fused_relu_sum_1: illegal memory access'
+exits "-o with --log is rejected" 2 aoti-printer --ima -o report --log=log -- true
 
 # ---- on a terminal ----
 for width in 80 120; do
 	FAKECUDA_FAIL=illegal@2 COLUMNS=$width TERM=xterm run script -qec "stty cols $width; aoti-printer --ima -- '$host' 'load=$so' call=4" /dev/null
-	is "$width columns" "$(sed 's/\x1b\[[0-9;]*m//g; s/\r$//' out | grep -v "$host\|^Error\|^Failed" | awk -v w="$width" 'length > w')" ""
-	like "$width: red first, then the rest" "$(grep -am1 'illegal memory access (' out)" $'\x1b\\[[0-9;]*31'
+	is "the report fits $width columns" "$(sed 's/\x1b\[[0-9;]*m//g; s/\r$//' out | grep -v "$host\|^Error\|^Failed" | awk -v w="$width" 'length > w')" ""
+	like "$width: the first line is red" "$(grep -am1 'illegal memory access (' out)" $'\x1b\\[[0-9;]*31'
 done
 done_testing

@@ -82,40 +82,40 @@ while IFS='|' read -r name counts damage; do
 	log=$broken/$name.log
 	timeout 20 tlparse --json "$log" >"$name.json" 2>err
 	status=$?
-	is "$name: one warning, if anything is lost" "$(wc -l <err)" "$((${#want[@]} > 0))"
+	is "$name: one warning if something is lost" "$(wc -l <err)" "$((${#want[@]} > 0))"
 	timeout 20 tlparse --html "$log" >"$name.html" 2>err
 	status+=" $?"
 	timeout 20 tlparse "$log" -o "$name" >out 2>err
 	ended+=("$status $?")
 	told=$(grep -o '<li>line [0-9]*[^<]*([0-9]*)</li>' "$name/index.html" | sed 's/<li>line \([0-9]*\).*(\([0-9]*\))<.*/\2:\1/' | tr '\n' ' ')
-	is "$name, -o: what was lost is in the index" "$told" "$(for d in "${want[@]}"; do printf '%s ' "${d#*:}"; done)"
-	is "$name, -o: raw.log is the log" "$(cmp "$log" "$name/raw.log" 2>&1)" ""
+	is "$name, -o: the index lists what was lost" "$told" "$(for d in "${want[@]}"; do printf '%s ' "${d#*:}"; done)"
+	is "$name, -o: raw.log equals the log" "$(cmp "$log" "$name/raw.log" 2>&1)" ""
 done <<<"$table"
 mapfile -t got < <(python3 -c "$facts" "${names[@]}" 2>&1)
 for i in "${!names[@]}"; do
-	is "${names[i]}: --json, --html and the JSON of -o say it" "${ended[i]} ${got[i]}" "0 0 0 ${names[i]}=${rows[i]}=${rows[i]}"
+	is "${names[i]}: --json, --html and the JSON of -o agree" "${ended[i]} ${got[i]}" "0 0 0 ${names[i]}=${rows[i]}=${rows[i]}"
 done
 listed=${#names[@]}
 is "every broken log is in the table" "$listed" "$(($(find "$broken" -name '*.log' | wc -l) - 1))"
 
 # ---- what is kept ----
-ok "a payload that is not its hash's is shown" grep -rqx text bad_md5/-_0_0_0/wrong_16.txt
-ok "a payload that is cut is shown as far as it goes" grep -q "^import torch" truncated_payload/payloads/*.txt
-is "bytes that are not UTF-8 are kept in text files" "$(grep -c $'s\xffn' utf8_payload/-_0_0_0/dynamo_output_graph_1.txt)" 1
-ok "bytes that are not UTF-8 do not hide the artifact" test -e "$(printf 'utf8_envelope/-_0_0_0/caf\xff_16.txt')"
-is "payloads with NUL bytes are whole" "$(md5sum <nul/-_0_0_0/nul_in_payload_16.txt)" "$(printf 'a\0b\n\0' | md5sum)"
+ok "a payload with a wrong hash is shown" grep -rqx text bad_md5/-_0_0_0/wrong_16.txt
+ok "a truncated payload is shown" grep -q "^import torch" truncated_payload/payloads/*.txt
+is "invalid UTF-8 is kept in text files" "$(grep -c $'s\xffn' utf8_payload/-_0_0_0/dynamo_output_graph_1.txt)" 1
+ok "invalid UTF-8 does not hide the artifact" test -e "$(printf 'utf8_envelope/-_0_0_0/caf\xff_16.txt')"
+is "payloads with NUL bytes are complete" "$(md5sum <nul/-_0_0_0/nul_in_payload_16.txt)" "$(printf 'a\0b\n\0' | md5sum)"
 ok "records after raw NUL bytes are read" test -s nul/-_0_0_0/after_nul_18.txt
 run tlparse --json "$broken/crlf.log"
 jq -S 'del(.inputs[].path,.inputs[].bytes,.logs[].summary.bytes,.summary.bytes,(..|.offset?))' out >crlf.json
 tr -d '\r' <"$broken/crlf.log" >lf.log
 run tlparse --json lf.log
-is "CRLF changes no fact" "$(jq -S 'del(.inputs[].path,.inputs[].bytes,.logs[].summary.bytes,.summary.bytes,(..|.offset?))' out | diff - crlf.json)" ""
+is "CRLF changes no facts" "$(jq -S 'del(.inputs[].path,.inputs[].bytes,.logs[].summary.bytes,.summary.bytes,(..|.offset?))' out | diff - crlf.json)" ""
 run tlparse "$broken/bad_envelope.log"
-is "an envelope that is no JSON is shown" "$(python3 -c '
+is "an invalid envelope is shown" "$(python3 -c '
 import report
 print(sum(b"bad JSON\t" in l for l in report.Page(open("out", "rb").read()).lines("r")))')" 3
 run tlparse "$broken/unknown_keys.log"
-is "records of unknown keys are shown, with their payload" "$(python3 -c '
+is "records with unknown keys are shown with their payload" "$(python3 -c '
 import report
 print(*[l.split(b",", 3)[3].decode() for l in report.Page(open("out", "rb").read()).lines("r") if b"from_the_future\t" in l], sep="\n")')" \
 	"from_the_future	{\"from_the_future\": {\"x\": 1}, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"e1cbb0c3879af8347246f12c559a86b5\"}	\"text\\n\"
@@ -136,10 +136,10 @@ head -c 3000000 /dev/zero >zeros
 for f in zeros "$BUILD/bin/tlparse" "$(command -v bash)"; do
 	for mode in --json --html "-o none"; do
 		# shellcheck disable=SC2086
-		exits "$(basename "$f") is no log, $mode" 3 timeout 20 tlparse $mode "$f"
+		exits "$(basename "$f") is not a log, $mode" 3 timeout 20 tlparse $mode "$f"
 	done
 done
-ok "no directory for what is no log" test ! -e none
+ok "no directory is written for files that are not logs" test ! -e none
 
 # ---- large ----
 many=1000000
@@ -164,7 +164,7 @@ for f in garbage orphans; do
 		is "$many lines of $f, $mode: exit 0" "$status $(wc -l <err)" "0 1"
 		[ "$sanitized" ] || ok "... $peak MB of memory" test "$peak" -lt 100
 	done
-	is "$many lines of $f: counted" "$(tlparse --json $f.log 2>/dev/null | jq -c '[.damage[]|[.count,.line]]')" "[[$many,2]]"
+	is "$many lines of $f are counted" "$(tlparse --json $f.log 2>/dev/null | jq -c '[.damage[]|[.count,.line]]')" "[[$many,2]]"
 done
 rm -rf garbage* orphans*
 
@@ -188,12 +188,12 @@ EOS
 	lines=$(wc -l <"$DATA/simple.log")
 	read -r status peak < <(timeout 100 python3 "$ROOT/tests/lib/peak.py" tlparse --json line.log)
 	is "a line of 300 MB: read to the end" "$status $(jq -c '.summary|[.records,.lines]' out)" "0 [278,$((2 * lines + 1))]"
-	is "... said at its line" "$(jq -c '[.damage[]|[.kind,.line]]' out)" "[[\"not_a_record\",$((lines + 1))]]"
+	is "... its line is reported" "$(jq -c '[.damage[]|[.kind,.line]]' out)" "[[\"not_a_record\",$((lines + 1))]]"
 	ok "... $peak MB of memory" test "$peak" -lt 400
 	read -r status peak < <(timeout 100 python3 "$ROOT/tests/lib/peak.py" tlparse payload.log -o giant)
 	is "a payload of 300 MB: exit 0, one warning" "$status $(wc -l <err)" "0 1"
-	like "... said at its record" "$(cat err)" "line $((lines + 1)): payloads that were changed"
-	is "... the records after it are read" "$(find giant -name 'inductor_output_code*' | wc -l)" 2
+	like "... its record is reported" "$(cat err)" "line $((lines + 1)): payloads that were changed"
+	is "... later records are read" "$(find giant -name 'inductor_output_code*' | wc -l)" 2
 	is "... most of it is kept" "$(($(stat -c %s giant/-_-_-_-/giant_16.txt) >> 20))" 255
 	ok "... $peak MB of memory" test "$peak" -lt 400
 fi

@@ -41,40 +41,40 @@ kill_in fxexplain fxexplain run -- sleep 5
 kill_in aoti-printer aoti-printer -N 1000000 "${mlp[@]}"
 aoti-printer -N 1000000 "${mlp[@]}" >/dev/null 2>&1 &
 for _ in $(seq 500); do compgen -G "tmp/aoti-printer.??????" >/dev/null && break; sleep 0.02; done
-like "a tool that runs has a folder" "$(ls tmp)" "aoti-printer"
+like "a running tool has a directory" "$(ls tmp)" "aoti-printer"
 kill -KILL $!
 wait $! 2>/dev/null
 for _ in $(seq 500); do [ -z "$(ls tmp)" ] && break; sleep 0.02; done
-is "of one that alone was killed its broker leaves nothing" "$(ls tmp)" ""
+is "a tool killed with its broker alive leaves nothing" "$(ls tmp)" ""
 mv left/* tmp
-like "kill -9 leaves folders" "$(find tmp -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\..*//' | sort -u | tr '\n' ' ')" "aoti-printer fxexplain fxminify pt2live pt2run "
+like "kill -9 of both leaves directories" "$(find tmp -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\..*//' | sort -u | tr '\n' ' ')" "aoti-printer fxexplain fxminify pt2live pt2run "
 mkdir tmp/fxminify.backup
-exits "the next tool that makes one" 4 fxexplain run -q -- true
-is "takes them away, and nothing else" "$(ls tmp)" fxminify.backup
+exits "the next tool that makes a directory" 4 fxexplain run -q -- true
+is "it removes those and nothing else" "$(ls tmp)" fxminify.backup
 rmdir tmp/fxminify.backup
 aoti-checkinputs -- sh -c 'until [ -e stop ]; do sleep 0.05; done' >/dev/null 2>&1 &
 for _ in $(seq 500); do compgen -G "tmp/pt2live.??????/counters*" >/dev/null && break; sleep 0.02; done
 lives=$(echo tmp/pt2live.*)
 touch -d '3 years ago' "$lives" "$lives/.pt2utils"
 fxexplain run -q -- true
-ok "that of one that runs stays, however old it looks" test -d "$lives"
+ok "the directory of a running tool is kept, whatever its age" test -d "$lives"
 touch stop
 wait
-is "and goes with it" "$(ls tmp)" ""
+is "it is removed when the tool ends" "$(ls tmp)" ""
 
 # ---- where ----
 mkdir rel
 TMPDIR=rel exits "a relative TMPDIR" 0 fxminify -q --test 'grep -q aten.relu' graph.py -o small.py
-TMPDIR=rel exits "pt2-run there" 0 pt2-run -q "${mlp[@]}" -o rel.npz
-TMPDIR=rel exits "aoti-printer there" 0 aoti-printer -q "${mlp[@]}"
-is "nothing is left there" "$(ls rel)" ""
+TMPDIR=rel exits "pt2-run with a relative TMPDIR" 0 pt2-run -q "${mlp[@]}" -o rel.npz
+TMPDIR=rel exits "aoti-printer with a relative TMPDIR" 0 aoti-printer -q "${mlp[@]}"
+is "nothing is left in it" "$(ls rel)" ""
 
 # ---- two into one new folder ----
 aoti-printer -q -o both -N 20 "${mlp[@]}" 2>one &
 aoti-printer -q -o both -N 20 "${mlp[@]}" 2>two
 wait
-like "one of two has the folder, the other says why not" "$(cat one two)" "^aoti-printer: cannot write 'both': created by another process in the meantime$"
-is "and it is whole" "$(ls -d both*)" both
+like "of two tools with one -o, one fails with a reason" "$(cat one two)" "^aoti-printer: cannot write 'both': created by another process in the meantime$"
+is "the other's result is complete" "$(ls -d both*)" both
 
 # ---- folders that are not as they should be ----
 # Each tool works (0), or says what it needs and by which variable: 4, one line that names the folder and TMPDIR.
@@ -116,7 +116,7 @@ if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
 	echo "aoti-printer -q -i -o $TMP/dumped --overwrite ${mlp[*]}" >>tools
 	each "noexec" "$TMPDIR" "" "mount -t tmpfs -o noexec none mnt"
 	unshare -m sh -c 'mount -t tmpfs -o noexec none mnt && exec "$@"' - aoti-printer -l 3 "${mlp[@]}" >out 2>err
-	is "noexec: the kernels are seen" "$(cat out)" "$(TMPDIR=$TMP/tmp aoti-printer -l 3 "${mlp[@]}")"
+	is "TMPDIR mounted noexec: kernels are seen" "$(cat out)" "$(TMPDIR=$TMP/tmp aoti-printer -l 3 "${mlp[@]}")"
 	mv all tools
 	each "read-only" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o ro none mnt"
 	each "full" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o size=4k none mnt"
@@ -126,7 +126,7 @@ if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
 	HOME=$TMP/mnt each "a read-only home" "" "" "mount -t tmpfs -o ro none mnt"
 	HOME=$TMP/missing each "no home" "" "" true
 	[ -d /dev/shm ] && each "no /dev/shm" "" "" "mount -t tmpfs -o ro none /dev/shm"
-	is "nothing is left" "$(ls tmp)" ""
+	is "nothing is left at the end" "$(ls tmp)" ""
 else
 	skip "noexec, read-only, full and missing folders" "no mount namespace for this user"
 fi

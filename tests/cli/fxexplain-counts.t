@@ -17,7 +17,7 @@ compare() { # NAME LOG...: what is the same, and of fxexplain's what it counts, 
 		(\$fx | (.summary | \"\(.graphs) \(.graph_breaks) \(.recompiles) \(.restarts)\"),
 		([.times[] | select((.seconds - ([.parts[].seconds] | add) | fabs) > 0.002)] | tojson),
 		(.inputs[0].seconds as \$span | [.times[] | select(.compile == null and \$span != null and .seconds > \$span * 1.01) | [.seconds, \$span]] | tojson))" fx.json tl.json 2>&1)
-	is "$name: the rows of tlparse" "${said[0]-}" same
+	is "$name: rows equal tlparse's" "${said[0]-}" same
 }
 
 for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
@@ -28,16 +28,16 @@ for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
 	compare "$name" "$log"
 	# | log | records | ids | attempts | graphs | breaks | recompiles | restarts | code |
 	hand=$(awk -F'|' -v name="$name" '{gsub(/ /, "")} $2 == name && NF == 11 {print $6, $7, $8, $9}' "$readme")
-	is "$name: graphs, breaks, recompiles, restarts by hand" "${said[1]-}" "$hand"
-	is "$name: the parts of a time add up to it" "${said[2]-}" '[]'
-	is "$name: by the clock" "${said[3]-}" '[]'
+	is "$name: graphs, breaks, recompiles and restarts equal those counted by hand" "${said[1]-}" "$hand"
+	is "$name: parts of a time add up" "${said[2]-}" '[]'
+	is "$name: times agree with timestamps" "${said[3]-}" '[]'
 done
 for log in "$ROOT"/tests/data/broken/*.log; do
 	[ -s "$log" ] || continue
 	compare "broken/$(basename "$log")" "$log"
 done
 compare "three logs" "$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/training.log"
-ok "they are told apart" jq -e '(.inputs | length == 3) and ([.compiles[].input] | unique == [0, 1, 2])' fx.json
+ok "compilations of different inputs are distinguished" jq -e '(.inputs | length == 3) and ([.compiles[].input] | unique == [0, 1, 2])' fx.json
 
 # ---- one run: its trace, what it wrote to standard error (tests/data/pairs) ----
 for archive in "$ROOT"/tests/data/pairs/*.tar.xz; do
@@ -47,17 +47,17 @@ for archive in "$ROOT"/tests/data/pairs/*.tar.xz; do
 	for one in "$release"/*; do
 		counts() { fxexplain -q --json "$@" 2>/dev/null | jq -c ".summary | [$what]"; }
 		what=.graph_breaks,.recompiles,.recompile_limits
-		is "$one: breaks, recompiles, limits of the text" "$(counts "$one/breaks")" "$(counts "$one/trace.log")"
+		is "$one: breaks, recompiles and limits from the text" "$(counts "$one/breaks")" "$(counts "$one/trace.log")"
 		what=$what,.compiles
-		is "$one: with compilations, of +dynamo" "$(counts "$one/dynamo")" "$(counts "$one/trace.log")"
+		is "$one: compilations from +dynamo" "$(counts "$one/dynamo")" "$(counts "$one/trace.log")"
 		what=$what,.failures,.graphs,.compile_seconds
-		is "$one: both together are one run" "$(counts "$one/trace.log" "$one/breaks")" "$(counts "$one/trace.log")"
-		is "$one: nothing that nobody did" "$(fxexplain "$one/dynamo" | grep -cE 'suppress_errors|TorchDynamo .*went on in eager')" \
+		is "$one: trace and text are one run" "$(counts "$one/trace.log" "$one/breaks")" "$(counts "$one/trace.log")"
+		is "$one: nothing is invented" "$(fxexplain "$one/dynamo" | grep -cE 'suppress_errors|TorchDynamo .*went on in eager')" \
 			"$(fxexplain "$one/trace.log" | grep -cE 'suppress_errors|TorchDynamo .*went on in eager')"
 	done
 done
-is "a text without their guards says so" "$(fxexplain v213/recompiles/dynamo | grep -c 'The log does not say which guards failed')" 1
-is "a frame that it names one variant of" "$(fxexplain --show recompiles v213/recompiles/breaks | grep -oE 'compiled [0-9]+ times?')" "compiled 9 times
+is "a text without guards says so" "$(fxexplain v213/recompiles/dynamo | grep -c 'The log does not say which guards failed')" 1
+is "a frame with one known variant" "$(fxexplain --show recompiles v213/recompiles/breaks | grep -oE 'compiled [0-9]+ times?')" "compiled 9 times
 compiled 2 times"
 
 # ---- what README.md says of some logs ----
@@ -88,19 +88,19 @@ says caches_cold "cold, and bypassed" '[.findings[] | select(.kind == "cache") |
 says caches_warm "warm" '[.findings[] | select(.id == "cache-cold")]' '[]'
 says mix "off" '[.findings[] | select(.kind == "cache") | [.id, .count]]' '[["cache-off",15]]'
 says simple "nothing to find in a small one but the time of its compiler" '[.findings[] | select(.id != "time-compiler" and .id != "cache-off")]' '[]'
-is "mix: a value for each metric of 0/0 that is not null" "$(fxexplain --json --show metrics "$DATA/mix.log" | jq '[.metrics[] | select(.compile == 0)] | length')" 61
+is "mix: every metric of 0/0 that is not null has a value" "$(fxexplain --json --show metrics "$DATA/mix.log" | jq '[.metrics[] | select(.compile == 0)] | length')" 61
 
 # ---- a text: a known message is told with the failure that it is in, a constraint once ----
 xzcat "$ROOT/tests/data/logs/quiet.log.xz" >quiet.log
 is "quiet: what is known beside the failures" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "known") | .id]')" '[]'
-is "quiet: the failures that are known" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "failure" and (.id | startswith("failure") | not)) | [.id, .location.line]]')" \
+is "quiet: the known failures" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "failure" and (.id | startswith("failure") | not)) | [.id, .location.line]]')" \
 	'[["backend-failed",99],["matmul-reduction",167],["cpp-compile-failed",93],["constraints-violated",93],["dynamic-dim-out-of-range",93],["matmul-shapes",93]]'
-is "quiet: violated constraints, with the failure that they are" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.id == "shape-constraint" or (.title | test("Constraints violated"))) | [.id, (.evidence | length), .location.line]]')" \
+is "quiet: violated constraints belong to their failure" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.id == "shape-constraint" or (.title | test("Constraints violated"))) | [.id, (.evidence | length), .location.line]]')" \
 	'[["constraints-violated",4,93],["dynamic-dim-out-of-range",6,93]]'
 
 # ---- operands ----
-is "a file that is given twice is counted once" "$(fxexplain -q --json "$DATA/graph_breaks.log" "$DATA/./graph_breaks.log" | jq .summary.graph_breaks)" 8
-is "a pipe for kernel" "$(fxexplain kernel <(cat "$DATA/simple.log") | grep -c cpp_fused)" "$(fxexplain kernel "$DATA/simple.log" | grep -c cpp_fused)"
+is "a file given twice counts once" "$(fxexplain -q --json "$DATA/graph_breaks.log" "$DATA/./graph_breaks.log" | jq .summary.graph_breaks)" 8
+is "fxexplain kernel with a pipe" "$(fxexplain kernel <(cat "$DATA/simple.log") | grep -c cpp_fused)" "$(fxexplain kernel "$DATA/simple.log" | grep -c cpp_fused)"
 # ---- a trace and a text: of one run what both say counts once, of two runs all of it ----
 cat >stderr.txt <<'EOF'
 V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles] Recompiling function step in /home/user/app/recompiles.py:19
@@ -108,23 +108,23 @@ V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]   
 V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch at index 0. expected 3, actual 5
 EOF
 recompiles() { fxexplain --json "$@" | jq .summary.recompiles; }
-is "the text alone" "$(recompiles stderr.txt)" 1
-is "with the trace of its run" "$(recompiles "$DATA/recompiles.log" stderr.txt)" "$(recompiles "$DATA/recompiles.log")"
+is "a text alone" "$(recompiles stderr.txt)" 1
+is "a text with the trace of its run" "$(recompiles "$DATA/recompiles.log" stderr.txt)" "$(recompiles "$DATA/recompiles.log")"
 sed -i 's/function step in/function other in/' stderr.txt
-is "with the trace of another" "$(recompiles "$DATA/recompiles.log" stderr.txt)" $(($(recompiles "$DATA/recompiles.log") + 1))
+is "a text with another run's trace" "$(recompiles "$DATA/recompiles.log" stderr.txt)" $(($(recompiles "$DATA/recompiles.log") + 1))
 # ---- rows that go: those that stay still belong together ----
 belong() { fxexplain --json "$@" | jq -c '. as $d | [.attempts[] | select(.compile != null) | select(.dir != ("-_" + ($d.compiles[.compile].id | gsub("/"; "_")) + "_" + (.attempt | tostring)))], ([.attempts[].compile | values] | unique | length) == ($d.compiles | length)'; }
 is "attempts of one function" "$(belong --function evaluate "$DATA/models.log")" $'[]\ntrue'
 sed -i 's/function other in/function step in/' stderr.txt
-is "attempts after a text of the run" "$(belong stderr.txt "$DATA/recompiles.log")" $'[]\ntrue'
+is "attempts after a text of the same run" "$(belong stderr.txt "$DATA/recompiles.log")" $'[]\ntrue'
 # ---- several ranks: on which a finding is, and what is a sum ----
 mkdir ranks
 cp "$DATA"/ranks4/*_rank_[01]_* ranks
 sed 's/"rank": 1/"rank": 2/' "$DATA"/ranks4/*_rank_1_* >ranks/dedicated_log_torch_trace_rank_2_same.log
 fxexplain ranks >out
-like "the time of all is called so, with the slowest" "$(cat out)" " s on 3 ranks in total \(longest: rank 0, 36\.13 s\)"
-like "so is where it went" "$(cat out)" "Compile time .* of 3 ranks in total"
-is "two ranks that recompile alike are one finding, which says so" \
+like "the total time names the slowest rank" "$(cat out)" " s on 3 ranks in total \(longest: rank 0, 36\.13 s\)"
+like "the time by phase is a total, too" "$(cat out)" "Compile time .* of 3 ranks in total"
+is "two ranks with the same recompile are one finding" \
 	"$(fxexplain --json ranks | jq -c '[.findings[] | select(.kind == "recompile") | [.ranks, .count]]') $(grep -c 'ranks.py:38: ranks 1, 2: 1 recompile' out)" "[[[1,2],2]] 1"
-is "of one rank nothing is said" "$(fxexplain --json ranks/*_rank_0_* | jq -c '[.findings[].ranks] | unique')" "[[]]"
+is "a single rank is not mentioned" "$(fxexplain --json ranks/*_rank_0_* | jq -c '[.findings[].ranks] | unique')" "[[]]"
 done_testing

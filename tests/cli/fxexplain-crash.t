@@ -6,57 +6,57 @@ data=$ROOT/tests/data/crash
 xz -dc "$data/crash.pt2.xz" >crash.pt2 || skip_all "no xz"
 kernel=cpp_fused__softmax_add_log_mul_1
 
-exits "a crash under Python, with the package" 1 fxexplain crash "$data/expand.txt" crash.pt2
-is "nothing on standard error" "$(cat err)" ""
-like "the kind, and whose code" "$(head -1 out)" "^SIGSEGV: .*, in the kernel $kernel\$"
+exits "a crash in a Python process, with the package" 1 fxexplain crash "$data/expand.txt" crash.pt2
+is "standard error stays empty" "$(cat err)" ""
+like "the kind of crash and whose code" "$(head -1 out)" "^SIGSEGV: .*, in the kernel $kernel\$"
 like "the call, and how it is known" "$(cat out)" "call +$kernel \(by line information\)"
 like "the kernel's line" "$(cat out)" 'kernel +line [0-9]+: auto tmp3 = tmp0 \* tmp2;'
 like "the wrapper's line" "$(cat out)" "wrapper +line [0-9]+: $kernel\(\(const float\*\)\(buf3.data_ptr\(\)\), \(const float\*\)\(arg5_1"
-like "an input with its place in the call" "$(cat out)" 'arg5_1 +input args\[1\] +reads +float32 +\[4096, 4096\] +\[4096, 1\]'
+like "an input and its argument path" "$(cat out)" 'arg5_1 +input args\[1\] +reads +float32 +\[4096, 4096\] +\[4096, 1\]'
 like "the nodes" "$(cat out)" 'nodes +exp, sub, amax'
-like "the line of Python" "$(cat out)" 'crash.py:[0-9]+ in forward: scaled = torch.log\(table \* 2 \+ 1\)'
-like "Python's stack" "$(cat out)" '/home/user/app/crash.py:[0-9]+ in run'
-like "what to run next" "$(cat out)" 'aoti-checkinputs crash.pt2 INPUT'
-unlike "no frame of the handler" "$(cat out)" FatalSignalHandler
+like "the Python line" "$(cat out)" 'crash.py:[0-9]+ in forward: scaled = torch.log\(table \* 2 \+ 1\)'
+like "the Python stack" "$(cat out)" '/home/user/app/crash.py:[0-9]+ in run'
+like "the next command" "$(cat out)" 'aoti-checkinputs crash.pt2 INPUT'
+unlike "frames of the signal handler are hidden" "$(cat out)" FatalSignalHandler
 cp out first
-exits "the other order" 1 fxexplain crash crash.pt2 "$data/expand.txt"
-ok "says the same" cmp -s out first
-exits "from standard input" 1 bash -c "fxexplain crash - crash.pt2 <'$data/expand.txt'"
-ok "says the same" cmp -s out first
-exits "all of it" 1 fxexplain crash --all "$data/expand.txt" crash.pt2
-like "with the handler" "$(cat out)" 'c10::FatalSignalHandler::stacktraceSignalHandler'
-exits "into a file" 1 fxexplain crash -o answer "$data/expand.txt" crash.pt2
-ok "which holds the same" cmp -s answer first
+exits "operands in the other order" 1 fxexplain crash crash.pt2 "$data/expand.txt"
+ok "the answer is equal" cmp -s out first
+exits "standard input" 1 bash -c "fxexplain crash - crash.pt2 <'$data/expand.txt'"
+ok "the answer is equal, too" cmp -s out first
+exits "--all" 1 fxexplain crash --all "$data/expand.txt" crash.pt2
+like "--all shows frames of the handler" "$(cat out)" 'c10::FatalSignalHandler::stacktraceSignalHandler'
+exits "-o FILE" 1 fxexplain crash -o answer "$data/expand.txt" crash.pt2
+ok "the file has the same answer" cmp -s answer first
 
 exits "without the package" 1 fxexplain crash "$data/expand.txt"
-like "knows the kernel by its name" "$(head -1 out)" "in the kernel $kernel\$"
-exits "a model that refused" 1 fxexplain crash "$data/checked.txt" crash.pt2
-like "is no crash" "$(head -1 out)" '^the model rejected the call'
-like "its words" "$(cat out)" 'RuntimeError: input_handles\[1\]: unmatched stride value at 0, expected: 4096, but got: 0'
+like "the kernel is known by its name" "$(head -1 out)" "in the kernel $kernel\$"
+exits "a call that the model rejected" 1 fxexplain crash "$data/checked.txt" crash.pt2
+like "the title says so" "$(head -1 out)" '^The model rejected the call'
+like "the model's message is shown" "$(cat out)" 'RuntimeError: input_handles\[1\]: unmatched stride value at 0, expected: 4096, but got: 0'
 echo "all is well" >well.txt
 exits "a text without a crash" 0 fxexplain crash well.txt crash.pt2
-is "says so" "$(cat out)" "nothing about a crash found: no backtrace, no signal, no known error"
+is "the answer says so" "$(cat out)" "nothing about a crash found: no backtrace, no signal, no known error"
 echo "run.sh: line 1: 12 Illegal instruction (core dumped) python app.py" >ill.txt
 exits "an illegal instruction" 1 fxexplain crash ill.txt crash.pt2
-like "leads to the doctor" "$(cat out)" 'aoti-checkinputs --doctor crash.pt2'
-like "which was asked" "$(cat out)" 'instruction sets: .*avx2'
+like "--doctor is suggested" "$(cat out)" 'aoti-checkinputs --doctor crash.pt2'
+like "its answer is shown" "$(cat out)" 'instruction sets: .*avx2'
 
-exits "only a package" 2 fxexplain crash crash.pt2
-like "says what is missing" "$(cat err)" '^fxexplain: crash needs a text with a backtrace'
-exits "no such file" 3 fxexplain crash nowhere.txt
-exits "a broken package" 3 bash -c 'head -c 5000 crash.pt2 >cut.pt2; fxexplain crash cut.pt2 well.txt'
-exits "SARIF" 2 fxexplain crash --sarif well.txt
+exits "a package alone is rejected" 2 fxexplain crash crash.pt2
+like "the message says what is missing" "$(cat err)" '^fxexplain: crash needs a text with a backtrace'
+exits "a missing file" 3 fxexplain crash nowhere.txt
+exits "a damaged package" 3 bash -c 'head -c 5000 crash.pt2 >cut.pt2; fxexplain crash cut.pt2 well.txt'
+exits "--sarif is rejected" 2 fxexplain crash --sarif well.txt
 
-exits "JSON" 1 fxexplain crash --json "$data/expand.txt" crash.pt2
-is "facts in it" "$(jq -r '[.kind, .owner, .signal, .call.name, .call.how, (.call.arguments | length), (.stacks | length),
+exits "--json" 1 fxexplain crash --json "$data/expand.txt" crash.pt2
+is "--json has the facts" "$(jq -r '[.kind, .owner, .signal, .call.name, .call.how, (.call.arguments | length), (.stacks | length),
 	(.stacks[] | select(.main) | .frames[3] | .kernel, .handler), (.stacks[] | select(.python) | .frames[0].symbol)] | join(" ")' out)" \
 	"segv kernel SIGSEGV $kernel line 5 2 $kernel false __call__"
-is "a call's lines of Python" "$(jq -r '.call.python | map(select(test("torch.log"))) | length' out)" 1
+is "--json has the Python lines of the call" "$(jq -r '.call.python | map(select(test("torch.log"))) | length' out)" 1
 
 # Paths and names of all kinds in what is read reach the terminal as text.
 printf 'frame #0: f\033[31m + 0x1 (0x1 in /tmp/\033]0;x\007.so)\nSegmentation fault\n' >hostile.txt
-exits "control bytes" 1 fxexplain crash hostile.txt
-ok "are not passed on" bash -c '! grep -q $'"'\\033'"' out'
+exits "control bytes in the text" 1 fxexplain crash hostile.txt
+ok "they are not printed" bash -c '! grep -q $'"'\\033'"' out'
 
 # A real core file, where the kernel writes one into the folder.
 if [ "$(uname -m)" != x86_64 ] || ! grep -q avx2 /proc/cpuinfo; then
@@ -84,19 +84,19 @@ if [ -z "$core" ]; then
 fi
 rm model.wrapper.so # only the package has it
 exits "a core file" 1 fxexplain crash "$core" crash.pt2
-like "where memory ended" "$(head -1 out)" "^SIGSEGV: an access just past the end of mapped memory, in the kernel $kernel\$"
-like "which element it was" "$(cat out)" 'operand +r[a-z0-9]+ \+ 4\*r[a-z0-9]+; .* element [0-9]+'
-like "the library by its build id" "$(cat out)" "model.wrapper.so\+0x[0-9a-f]+ +$kernel +kernel.cpp:[0-9]+"
-like "down to main" "$(cat out)" 'livehost\+0x[0-9a-f]+ +main'
+like "the invalid access is described" "$(head -1 out)" "^SIGSEGV: an access just past the end of mapped memory, in the kernel $kernel\$"
+like "the element is computed" "$(cat out)" 'operand +r[a-z0-9]+ \+ 4\*r[a-z0-9]+; .* element [0-9]+'
+like "the library is found by its build id" "$(cat out)" "model.wrapper.so\+0x[0-9a-f]+ +$kernel +kernel.cpp:[0-9]+"
+like "the stack reaches main" "$(cat out)" 'livehost\+0x[0-9a-f]+ +main'
 # A core file has 79 bytes of it.
 command="$BUILD/tests-lib/livehost torch=$BUILD/lib/pt2utils/libpt2shim.so load=$PWD/model.wrapper.so"
 cut=${command:0:79}
 case $cut in *' ') cut=${cut% } ;; *) cut+=... ;; esac
-ok "the command in what to do next" grep -qF "aoti-checkinputs crash.pt2 -- $cut  " out
+ok "the next command includes the crashed command" grep -qF "aoti-checkinputs crash.pt2 -- $cut  " out
 exits "a core file without the package" 1 fxexplain crash "$core"
-like "says which library is not there" "$(cat out)" "model.wrapper.so' differs from the one in the core, or is missing"
-exits "a core file that was cut off" 3 bash -c "head -c 700 '$core' >cut.core; fxexplain crash cut.core"
-exits "two core files" 2 fxexplain crash "$core" "$core"
-exits "core and text" 1 fxexplain crash "$core" "$data/expand.txt" crash.pt2
-like "Python's lines from the text" "$(cat out)" 'crash.py:[0-9]+ in run'
+like "the missing library is named" "$(cat out)" "model.wrapper.so' differs from the one in the core, or is missing"
+exits "an incomplete core file" 3 bash -c "head -c 700 '$core' >cut.core; fxexplain crash cut.core"
+exits "two core files are rejected" 2 fxexplain crash "$core" "$core"
+exits "a core file and a text" 1 fxexplain crash "$core" "$data/expand.txt" crash.pt2
+like "Python frames come from the text" "$(cat out)" 'crash.py:[0-9]+ in run'
 done_testing

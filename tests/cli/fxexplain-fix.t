@@ -42,21 +42,21 @@ for p in v215/*/; do
 	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "app/$name.py" || wrong+=" $name:python"
 	rm -rf patched
 done
-is "diffs apply, as --apply does, and leave programs" "$wrong" ""
+is "diffs apply, equal --apply, and leave valid programs" "$wrong" ""
 ok "of 30 programs ($n)" test "$n" -ge 30
 
 # ---- what the changes are ----
 changes() { fresh; fxexplain fix -q --root app "$@" | grep '^[+-][^+-]'; }
-is "an argument of torch.compile" "$(changes "$(trace inductor_two_sizes)")" "$(printf '%s\n' '-@torch.compile' '+@torch.compile(dynamic=True)')"
-is "a branch" "$(changes "$(trace fullgraph_branch)")" "$(printf '%s\n' '-    if x.sum() > 0:' '-        return x * 2' '-    return x' '+    return torch.where(x.sum() > 0, x * 2, x)')"
-is "another fix of it" "$(changes --only torch.cond "$(trace fullgraph_branch)" | tail -n 1)" '+    return torch.cond(x.sum() > 0, lambda: x * 2, lambda: x, ())'
-is "a setting, and a line that goes" "$(changes "$(trace prints)")" "$(printf '%s\n' '+torch._dynamo.config.reorderable_logging_functions.add(print)' '-    print("mean", y.shape, file=sys.stderr)')"
-is "the logger of the program" "$(changes "$(trace loggers)")" '+torch._dynamo.config.ignore_logging_functions.add(log.info)'
+is "a fix of a torch.compile argument" "$(changes "$(trace inductor_two_sizes)")" "$(printf '%s\n' '-@torch.compile' '+@torch.compile(dynamic=True)')"
+is "a fix of a branch" "$(changes "$(trace fullgraph_branch)")" "$(printf '%s\n' '-    if x.sum() > 0:' '-        return x * 2' '-    return x' '+    return torch.where(x.sum() > 0, x * 2, x)')"
+is "--only selects another fix" "$(changes --only torch.cond "$(trace fullgraph_branch)" | tail -n 1)" '+    return torch.cond(x.sum() > 0, lambda: x * 2, lambda: x, ())'
+is "a fix that adds a setting and deletes a line" "$(changes "$(trace prints)")" "$(printf '%s\n' '+torch._dynamo.config.reorderable_logging_functions.add(print)' '-    print("mean", y.shape, file=sys.stderr)')"
+is "a fix for the program's logger" "$(changes "$(trace loggers)")" '+torch._dynamo.config.ignore_logging_functions.add(log.info)'
 fresh
 run fxexplain fix --root app "$(trace prints)"
-like "each fix is named above the diff" "$(head -n 1 out)" '^# prints\.py:6: .*: print\(\.\.\.\) without file='
+like "each fix has a comment above the diff" "$(head -n 1 out)" '^# prints\.py:6: .*: print\(\.\.\.\) without file='
 run fxexplain fix --root app --only torch.cond "$(trace prints)"
-is "--only what no fix has" "$status $(cat out err)" "0 no edit: no finding has a tested fix that matches --only: torch.cond"
+is "--only without a match" "$status $(cat out err)" "0 no edit: no finding has a tested fix that matches --only: torch.cond"
 (cd app && fxexplain fix -q "../$(trace prints)") >here
 cmp -s here <(fxexplain fix -q --root app "$(trace prints)"); is "without --root: below this folder" $? 0
 
@@ -90,22 +90,22 @@ for bad in '../app/prints.py' '/x/../app/prints.py' 'app/a\\"b.py' 'app/a\\nb.py
 	name_is "$bad"
 	for f in $'a\nb.py' $'a\eb.py' 'a"b.py'; do cp plain/prints.py "app/$f"; done
 	run fxexplain fix --root . --apply evil/evil.log
-	is "no change of a file called $bad" "$status $(cat out) $(find . -name '*.orig')" "5  "
+	is "a file called $bad is never changed" "$status $(cat out) $(find . -name '*.orig')" "5  "
 done
 name_is /usr/lib/python3/site-packages/torch/prints.py
 run fxexplain fix --root . evil/evil.log
-is "no line of torch's is changed" "$(grep -c '^-' out)" 0
+is "torch's own files are not changed" "$(grep -c '^-' out)" 0
 fresh
 name_is '/a/my prog.py'
 cp plain/prints.py 'app/my prog.py'
-ok "a name with a blank" bash -c "fxexplain fix -q --root app evil/evil.log >blank.diff && cd app && patch -s -p1 <../blank.diff && ! cmp -s 'my prog.py' prints.py"
+ok "a file name with a space" bash -c "fxexplain fix -q --root app evil/evil.log >blank.diff && cd app && patch -s -p1 <../blank.diff && ! cmp -s 'my prog.py' prints.py"
 fresh
 sed -i $'7s/$/ # \e[31m/' app/prints.py
 run fxexplain fix --root app "$(trace prints)"
-is "no diff with what drives a terminal" "$(cat out)$(grep -c 'control characters' err)" 1
+is "a line with control characters is not shown" "$(cat out)$(grep -c 'control characters' err)" 1
 fresh
 printf '%s' "$(cat app/prints.py)" >app/p && mv app/p app/prints.py
-ok "no newline at the end" bash -c "fxexplain fix -q --root app '$(trace prints)' >end.diff && cd app && patch -s -p1 <../end.diff && [ \$(tail -c 1 prints.py | wc -l) = 0 ]"
+ok "a file without a newline at the end" bash -c "fxexplain fix -q --root app '$(trace prints)' >end.diff && cd app && patch -s -p1 <../end.diff && [ \$(tail -c 1 prints.py | wc -l) = 0 ]"
 
 # ---- --apply ----
 fresh
@@ -113,19 +113,19 @@ chmod 741 app/prints.py
 echo mine >app/prints.py.orig
 run fxexplain fix --root app --apply "$(trace prints)"
 is "--apply names the file and its copy" "$status $(sed "s:$PWD/::g" out)" "0 app/prints.py: 2 changes; original kept as app/prints.py.orig.1"
-is "a copy that was there stays" "$(cat app/prints.py.orig)" mine
-ok "the copy is the file as it was" cmp app/prints.py.orig.1 plain/prints.py
-is "the mode stays" "$(stat -c %a app/prints.py)" 741
-is "nothing else is left" "$(find app -newer evil -name '*tmp*')" ""
+is "an existing copy is kept" "$(cat app/prints.py.orig)" mine
+ok "the copy equals the original" cmp app/prints.py.orig.1 plain/prints.py
+is "the file's mode is kept" "$(stat -c %a app/prints.py)" 741
+is "no temporary file is left" "$(find app -newer evil -name '*tmp*')" ""
 run fxexplain fix --root app --apply "$(trace prints)"
-is "once more is no change" "$status $(cat out) $(find app -name '*.orig.2')" "5  "
+is "--apply again changes nothing" "$status $(cat out) $(find app -name '*.orig.2')" "5  "
 fresh
 chmod a-w app/prints.py
 run fxexplain fix --root app --apply "$(trace prints)"
-is "a read-only file" "$status $(grep -c 'read-only' err) $(find app -name '*.orig')" "4 1 "
+is "--apply to a read-only file" "$status $(grep -c 'read-only' err) $(find app -name '*.orig')" "4 1 "
 fresh
 (ulimit -f 0; fxexplain fix -q --root app --apply "$(trace prints)") >/dev/null 2>err
-is "a disk that is full" "$? $(find app -name '*.orig*' -o -name '*.tmp*') $(cmp app/prints.py plain/prints.py)" "4  "
+is "--apply on a full disk" "$? $(find app -name '*.orig*' -o -name '*.tmp*') $(cmp app/prints.py plain/prints.py)" "4  "
 
 # Where there are no hard links (vfat, FUSE) the file is copied.
 so=$BUILD/tests-lib/inject.so
@@ -134,12 +134,12 @@ if [ -e "$so" ]; then
 	chmod 741 app/prints.py
 	echo mine >app/prints.py.orig
 	INJECT_LINK=EPERM LD_PRELOAD=$so run fxexplain fix -q --root app --apply "$(trace prints)"
-	is "no hard links: a copy" "$status $(sed "s:$PWD/::g" out) $(stat -c '%a %h' app/prints.py.orig.1)" "0 app/prints.py: 2 changes; original kept as app/prints.py.orig.1 741 1"
-	ok "of the file as it was, and no other is touched" cmp app/prints.py.orig.1 plain/prints.py
-	is "..." "$(cat app/prints.py.orig) $(find app -name '*tmp*')" "mine "
+	is "--apply without hard links: a copy" "$status $(sed "s:$PWD/::g" out) $(stat -c '%a %h' app/prints.py.orig.1)" "0 app/prints.py: 2 changes; original kept as app/prints.py.orig.1 741 1"
+	ok "the copy equals the original, too" cmp app/prints.py.orig.1 plain/prints.py
+	is "... and nothing else is changed" "$(cat app/prints.py.orig) $(find app -name '*tmp*')" "mine "
 	fresh
 	(ulimit -f 0; INJECT_LINK=EPERM LD_PRELOAD=$so fxexplain fix -q --root app --apply "$(trace prints)") >/dev/null 2>err
-	is "... on a disk that is full" "$? $(find app -name '*.orig*' -o -name '*.tmp*') $(cmp app/prints.py plain/prints.py)" "4  "
+	is "... on a full disk" "$? $(find app -name '*.orig*' -o -name '*.tmp*') $(cmp app/prints.py plain/prints.py)" "4  "
 else
 	skip "no hard links: a copy" "inject.so is not built (make tests)"
 fi
@@ -171,21 +171,21 @@ for p in prints many_recompiles fullgraph_branch inductor_two_sizes loggers; do
 	cmp "app/$p.py" "edited/$p.py" || wrong+=" $p:differs"
 	rm -rf edited
 done
-is "edits are what --apply makes" "$wrong" ""
+is "edits in --json equal --apply" "$wrong" ""
 fresh
 run fxexplain fix -q --json --apply --root app "$(trace prints)"
-is "--json --apply says where it is as it was" "$(jq -r '[.applied, .fixes[0].kept] | @csv' out | sed "s:$PWD/::")" 'true,"app/prints.py.orig"'
+is "--json --apply names the copy" "$(jq -r '[.applied, .fixes[0].kept] | @csv' out | sed "s:$PWD/::")" 'true,"app/prints.py.orig"'
 run fxexplain fix -q --json --root app "$(trace attribute_error)"
-is "what was refused has no edits" "$status $(jq -c '[.fixes[0].refused, .fixes[0].edits]' out)" '5 ["no automatic fix",[]]'
+is "a rejected fix has no edits" "$status $(jq -c '[.fixes[0].refused, .fixes[0].edits]' out)" '5 ["no automatic fix",[]]'
 
 # ---- the command line ----
-exits "fix writes no SARIF" 2 fxexplain fix --sarif "$(trace prints)"
-exits "--root must be a folder" 2 fxexplain fix --root app/prints.py "$(trace prints)"
-exits "a log that is not there" 3 fxexplain fix --root app nothing.log
+exits "--sarif is rejected" 2 fxexplain fix --sarif "$(trace prints)"
+exits "--root must be a directory" 2 fxexplain fix --root app/prints.py "$(trace prints)"
+exits "a missing log" 3 fxexplain fix --root app nothing.log
 run fxexplain fix --root app "$(trace numpy_c)"
-is "fixes, none of them a change of a line" "$status $(cat out) $(cat err)" "5  no edit: /home/user/app/numpy_c.py:6 in model: Attempted to call function marked as skipped: zlib.crc32: no automatic fix"
+is "fixes that are not one-line edits" "$status $(cat out) $(cat err)" "5  no edit: /home/user/app/numpy_c.py:6 in model: Attempted to call function marked as skipped: zlib.crc32: no automatic fix"
 run fxexplain fix -q --root app "$(trace numpy_c)"
-is "-q says nothing of them" "$status $(cat out err)" "5 "
+is "-q prints nothing about them" "$status $(cat out err)" "5 "
 run fxexplain fix --root app "$(trace fine)"
 is "nothing to fix" "$status $(cat out err)" "0 no edit: no finding has a tested fix"
 done_testing

@@ -44,7 +44,7 @@ is 'the lines of one' "$(jq -c '[.compilations[0].kernels[0].lines[] | select(.f
 
 # Why nodes were fused or not.
 fxexplain kernel cpp_fused_native_layer_norm_sum_tanh_0 models "$data/inductor/models.txt" >out
-is "torch's own reason" "$(grep -c 'not fused op1 with op6: intermediate nodes between node1 & node2$' out)" 1
+is "torch's own reason for not fusing" "$(grep -c 'not fused op1 with op6: intermediate nodes between node1 & node2$' out)" 1
 fxexplain kernel cpp_fused_relu_sum_0 models >out
 is 'a reason seen in the IR is said to be one' "$(grep -c 'not fused op1 with op2: different loops.*seen in the IR' out)" 1
 
@@ -88,7 +88,7 @@ fxexplain kernel triton_per_fused_add_log_mul_sub_sum_2 nan.pt2 >out
 is 'a line of a Triton kernel in a package' "$(grep -A1 'FX, possibly: log' out | tail -1)" "    tmp9 = tl_math.log(tmp8)"
 is 'its nodes, names only' "$(sed -n '/^FX nodes/{n;p;}' out)" "  mul, sum_2, sub, log, add_1"
 fxexplain kernel far_copy_0 user.pt2 >out
-like "a Triton kernel of the user's" "$(cat out)" 'far_copy_0   Triton, .*, called in line [0-9]+, defined in line [0-9]+'
+like "a user's Triton kernel" "$(cat out)" 'far_copy_0   Triton, .*, called in line [0-9]+, defined in line [0-9]+'
 line=$(sed -n 's/.*defined in line //p' out)
 is 'its text, without the indent, as in the wrapper' "$(sed -n '/^import triton$/,$p' out)" \
 	"$(unzip -p user.pt2 '*wrapper.cpp' | sed -n "$line,/''', device_str/p" | sed '$d; s/^    //')"
@@ -121,9 +121,9 @@ for from in gpu.log gpu; do
 	fxexplain kernel "$from" >out 2>err
 	is "$from: its kernels" "$(awk '/Triton|torch /{print $2, $3}' out | sort | paste -sd,)" \
 'aoti_torch_cuda_addmm_out torch,aoti_torch_cuda_mm_out torch,triton_per_fused__softmax_prepare_softmax_online_1 Triton,triton_poi_fused_addmm_relu_0 Triton'
-	unlike "$from: annotations are not part of a file's name" "$(cat out)" Annotation
+	unlike "$from: annotations are not part of file names" "$(cat out)" Annotation
 	fxexplain kernel triton_poi_fused_addmm_relu_0 "$from" >out
-	is "$from: FX nodes above the lines of Triton" "$(grep -A1 '# FX:' out | sed 's/^ *//; s/   .*//' | grep -v '^--')" \
+	is "$from: FX nodes are shown above Triton lines" "$(grep -A1 '# FX:' out | sed 's/^ *//; s/   .*//' | grep -v '^--')" \
 '# FX: add_tensor = torch.ops.aten.add.Tensor(up_bias, mm_default)
 tmp2 = tmp0 + tmp1
 # FX: relu = torch.ops.aten.relu.default(add_tensor)
@@ -141,14 +141,14 @@ exits 'tlparse reads the trace' 0 tlparse -o page gpu.log
 is 'with its code' "$(grep -c 'call_triton_poi_fused_addmm_relu_0' page/*/inductor_aot_wrapper_code_*.txt)" 2
 # A compiler's error in a trace: the finding itself leads from the generated code to the program's line.
 run fxexplain "$DATA/compile_error.log"
-like "a compile error: the kernel" "$(cat out)" "kernel cpp_fused_add_relu_0 of 0/0, line 47"
-like "its node, by the kernel's name: code that does not compile has no flow" "$(cat out)" "FX node perhaps relu = torch.ops.aten.relu.default"
-like "and the line of Python" "$(cat out)" "Python /home/user/app/compile_error.py:15 in relu: return torch.relu"
-is "--json has it, too" "$(fxexplain --json "$DATA/compile_error.log" | jq '[.findings[].evidence[] | select(startswith("FX node"))] | length')" 1
-exits "a line that has no kernel" 2 fxexplain kernel provenance_jit.py:3 "$DATA/provenance_jit.log"
-like "... those that have" "$(cat err)" 'available: provenance_jit\.py:[0-9]+'
-unlike "a name that is none: no arguments" "$(fxexplain kernel primals "$DATA/provenance_jit.log" 2>&1)" 'primals_[0-9]'
+like "a compile error: the kernel is named" "$(cat out)" "kernel cpp_fused_add_relu_0 of 0/0, line 47"
+like "the node is known from the kernel's name only" "$(cat out)" "FX node perhaps relu = torch.ops.aten.relu.default"
+like "the Python line is shown" "$(cat out)" "Python /home/user/app/compile_error.py:15 in relu: return torch.relu"
+is "--json has the kernel, too" "$(fxexplain --json "$DATA/compile_error.log" | jq '[.findings[].evidence[] | select(startswith("FX node"))] | length')" 1
+exits "a line without a kernel" 2 fxexplain kernel provenance_jit.py:3 "$DATA/provenance_jit.log"
+like "... the message lists lines with kernels" "$(cat err)" 'available: provenance_jit\.py:[0-9]+'
+unlike "a name without a kernel is not an argument" "$(fxexplain kernel primals "$DATA/provenance_jit.log" 2>&1)" 'primals_[0-9]'
 for sub in kernel profile crash report; do
-	like "fxexplain $sub -h says what its operands are" "$(fxexplain $sub -h)" '(INPUT|PROFILE|NAME): '
+	like "fxexplain $sub -h describes its operands" "$(fxexplain $sub -h)" '(INPUT|PROFILE|NAME): '
 done
 done_testing

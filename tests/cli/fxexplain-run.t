@@ -32,61 +32,61 @@ EOS
 python3 bytes.py 3 >want.out 2>want.err
 run fxexplain run -q -- python3 bytes.py 3
 is "the status is the command's" "$status" 3
-ok "standard output is the command's, to the byte" cmp out want.out
-ok "so is standard error, before the explanation" cmp -n "$(stat -c %s want.err)" err want.err
-is "a long output of both streams" "$(fxexplain run -q -- sh -c 'seq 200000; seq 300000 >&2' 2>err | md5sum) $(grep -cE '^[0-9]+$' err)" "$(seq 200000 | md5sum) 300000"
+ok "standard output is the command's, byte for byte" cmp out want.out
+ok "standard error is the command's, then the explanation" cmp -n "$(stat -c %s want.err)" err want.err
+is "long output on both streams passes through" "$(fxexplain run -q -- sh -c 'seq 200000; seq 300000 >&2' 2>err | md5sum) $(grep -cE '^[0-9]+$' err)" "$(seq 200000 | md5sum) 300000"
 is "standard input is the command's" "$(seq 5 | fxexplain run -q -- sh -c 'read -r a; echo "$a"; cat' 2>/dev/null | tr '\n' ' ')" "1 2 3 4 5 "
-is "what it does not read stays for the next one" "$(printf 'a\nb\n' | { fxexplain run -q -- true 2>/dev/null; cat; } | tr '\n' ' ')" "a b "
-exits "no such command" 4 fxexplain run -- ./nosuch
-like "it is said" "$(cat err)" "cannot run './nosuch'"
-exits "no command" 2 fxexplain run
-is "nothing is left of all that" "$(leftovers)" ""
+is "unread input is left for the next process" "$(printf 'a\nb\n' | { fxexplain run -q -- true 2>/dev/null; cat; } | tr '\n' ' ')" "a b "
+exits "a missing command" 4 fxexplain run -- ./nosuch
+like "the message names it" "$(cat err)" "cannot run './nosuch'"
+exits "no command given" 2 fxexplain run
+is "no directory is left" "$(leftovers)" ""
 
 died() { # died COMMAND... : how it ended, as Python has it (-9: of signal 9)
 	python3 -c 'import subprocess, sys; print(subprocess.run(sys.argv[1:], stdout=2, stderr=open("err", "w")).returncode)' "$@" 2>/dev/null
 }
 for sig in KILL SEGV ABRT TERM INT; do
-	is "died of SIG$sig" "$(died fxexplain run -- sh -c "./traced; kill -$sig \$\$")" "-$(kill -l $sig)"
-	like "and is explained" "$(cat err)" "graph break"
+	is "a command killed by SIG$sig: the tool dies of it, too" "$(died fxexplain run -- sh -c "./traced; kill -$sig \$\$")" "-$(kill -l $sig)"
+	like "its trace is explained" "$(cat err)" "graph break"
 done
-is "a SIGPIPE is the command's own" "$(died fxexplain run -q -- python3 -c 'import signal, os; signal.signal(signal.SIGPIPE, signal.SIG_DFL); r, w = os.pipe(); os.close(r); os.write(w, b"x")')" -13
-is "signals are as they were" "$(fxexplain run -q -- sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status' 2>/dev/null)" "$(sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status')"
-is "open files are as they were" "$(fxexplain run -q -- ls /proc/self/fd 2>/dev/null | tr '\n' ' ')" "0 1 2 3 "
+is "SIGPIPE acts on the command as usual" "$(died fxexplain run -q -- python3 -c 'import signal, os; signal.signal(signal.SIGPIPE, signal.SIG_DFL); r, w = os.pipe(); os.close(r); os.write(w, b"x")')" -13
+is "the command's signal dispositions are unchanged" "$(fxexplain run -q -- sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status' 2>/dev/null)" "$(sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status')"
+is "the command's open files are unchanged" "$(fxexplain run -q -- ls /proc/self/fd 2>/dev/null | tr '\n' ' ')" "0 1 2 3 "
 for closed in '<&-' '>&-' '2>&-'; do
-	is "closed: $closed" "$(bash -c "fxexplain run -q -- sh -c 'exit 7' $closed" 2>/dev/null; echo $?)" 7
+	is "standard streams closed: $closed" "$(bash -c "fxexplain run -q -- sh -c 'exit 7' $closed" 2>/dev/null; echo $?)" 7
 done
 
 # ---- what is explained ----
 
-exits "a program that ends with 0" 0 fxexplain run -- ./traced
-is "its standard output is clean" "$(cat out)" ""
-like "graph breaks are said on standard error" "$(cat err)" "graph break"
-like "that the log is gone" "$(cat err)" "pass --keep=DIR"
-like "how it ended is said" "$(cat err)" "'./traced' exited with status 0"
+exits "a command that succeeds" 0 fxexplain run -- ./traced
+is "standard output stays clean" "$(cat out)" ""
+like "graph breaks are reported on standard error" "$(cat err)" "graph break"
+like "a hint says how to keep the log" "$(cat err)" "pass --keep=DIR"
+like "the command's status is reported" "$(cat err)" "'./traced' exited with status 0"
 exits "-o" 0 fxexplain run -o text -- ./traced
-like "the explanation is in the file" "$(cat text)" "graph break"
-unlike "and only there" "$(cat err)" "graph break"
-exits "--json wants a file" 2 fxexplain run --json -- ./traced
-exits "--html wants a file" 2 fxexplain run --html -- ./traced
+like "-o has the explanation" "$(cat text)" "graph break"
+unlike "standard error has none then" "$(cat err)" "graph break"
+exits "--json without -o is rejected" 2 fxexplain run --json -- ./traced
+exits "--html without a file is rejected" 2 fxexplain run --html -- ./traced
 printf '#!/bin/sh\necho "$@" >>%s/opened\n' "$TMP" >browser && chmod +x browser
 DISPLAY='' WAYLAND_DISPLAY='' BROWSER=$TMP/browser script -q -e -c "fxexplain run --html=seen.html -- ./traced" /dev/null >out 2>err </dev/null
-is "--html on a terminal: the page is opened" "$(cat opened 2>&1)" seen.html
+is "--html on a terminal opens the page" "$(cat opened 2>&1)" seen.html
 rm opened
-exits "without a terminal" 0 env BROWSER="$TMP/browser" fxexplain run --html=said.html -- ./traced
-ok "nothing is opened" test ! -e opened -a -s said.html
-like "but said where the page is" "$(cat err)" "report: said.html"
+exits "--html without a terminal" 0 env BROWSER="$TMP/browser" fxexplain run --html=said.html -- ./traced
+ok "--html without a terminal opens nothing" test ! -e opened -a -s said.html
+like "the message says where the page is" "$(cat err)" "report: said.html"
 exits "--json -o FILE" 0 fxexplain run --json -o run.json -- ./traced
 fxexplain --json "$DATA/graph_breaks.log" >alone.json
-is "the counts are those of the log alone" "$(count run.json 'd["summary"]["graph_breaks"]')" "$(count alone.json 'd["summary"]["graph_breaks"]')"
+is "counts equal those of the log alone" "$(count run.json 'd["summary"]["graph_breaks"]')" "$(count alone.json 'd["summary"]["graph_breaks"]')"
 exits "several processes" 0 fxexplain run --json -o run.json -- sh -c './traced graph_breaks & ./traced simple & wait'
 is "all their logs are read" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 2
 exits "--max" 1 fxexplain run -q --max graph-breaks=0 -- ./traced
-like "the violation is said" "$(cat err)" "graph breaks: 8, at most 0 allowed"
-exits "--max and a command that fails: its status" 5 fxexplain run -q --max graph-breaks=0 -- ./traced graph_breaks 5
-exits "--max that holds" 0 fxexplain run -q --max graph-breaks=1000 -- ./traced
-exits "no trace: nothing was watched" 4 fxexplain run -- true
-like "why that may be is said" "$(cat err)" "no trace was written: .*torch"
-exits "no trace, and a command that fails" 6 fxexplain run -- sh -c 'exit 6'
+like "the message has the count and its limit" "$(cat err)" "graph breaks: 8, at most 0 allowed"
+exits "--max keeps the status of a failed command" 5 fxexplain run -q --max graph-breaks=0 -- ./traced graph_breaks 5
+exits "--max with a limit that holds" 0 fxexplain run -q --max graph-breaks=1000 -- ./traced
+exits "a command that writes no trace" 4 fxexplain run -- true
+like "the message says why that may be" "$(cat err)" "no trace was written: .*torch"
+exits "a failed command that writes no trace keeps its status" 6 fxexplain run -- sh -c 'exit 6'
 cat >fails.py <<'EOS'
 import sys
 sys.stderr.write(open(sys.argv[1]).read())
@@ -99,9 +99,9 @@ Traceback (most recent call last):
 torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function add
 EOS
 exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
-is "is a failure" "$(count run.json 'd["summary"]["failures"]')" 1
+is "it counts as a failure" "$(count run.json 'd["summary"]["failures"]')" 1
 fxexplain run -- python3 fails.py said.txt '' 2>err
-like "what proves it is said with the command" "$(cat err)" "to check  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
+like "the check to run includes the command" "$(cat err)" "to check  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
 # What the log and standard error both say is one thing.
 cat >both.txt <<'EOS'
 V1121 07:59:23.043000 1234 torch/_dynamo/symbolic_convert.py:915] [0/0] [__graph_breaks] Graph break in user code at /home/user/app/graph_breaks.py:9
@@ -114,25 +114,25 @@ EOS
 both() { # both FILE : breaks, failures, compilations
 	count "$1" '[d["summary"][k] for k in ("graph_breaks", "inferred_graph_breaks", "failures", "compiles")]'
 }
-exits "a failure in both" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py both.txt'
-is "is one" "$(both run.json)" "$(both alone.json)"
-exits "another failure" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py said.txt'
-is "is one more" "$(count run.json 'd["summary"]["failures"] - 1')" "$(count alone.json 'd["summary"]["failures"]')"
-is "nothing is left of all that" "$(leftovers)" ""
+exits "a failure in both trace and standard error" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py both.txt'
+is "it counts once" "$(both run.json)" "$(both alone.json)"
+exits "a second failure on standard error" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py said.txt'
+is "it counts, too" "$(count run.json 'd["summary"]["failures"] - 1')" "$(count alone.json 'd["summary"]["failures"]')"
+is "no directory is left after failures" "$(leftovers)" ""
 
 # ---- folders ----
 
 mkdir mine
 cp "$DATA/simple.log" mine/dedicated_log_torch_trace_old.log
 TORCH_TRACE=$TMP/mine exits "TORCH_TRACE of the user's own" 0 fxexplain run --json -o run.json -- ./traced
-is "is used, and kept" "$(find mine -name '*.log' | wc -l) $(find mine -type f | wc -l)" "2 2"
-is "only what is new there is explained" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 1
-is "the folder is private" "$(fxexplain run -q -- sh -c 'stat -c %a "$TORCH_TRACE"' 2>/dev/null)" 700
+is "the user's TORCH_TRACE is used and kept" "$(find mine -name '*.log' | wc -l) $(find mine -type f | wc -l)" "2 2"
+is "only new logs are explained" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 1
+is "the log directory is private" "$(fxexplain run -q -- sh -c 'stat -c %a "$TORCH_TRACE"' 2>/dev/null)" 700
 exits "--keep" 0 fxexplain run --keep kept -- ./traced
-is "keeps the log and standard error" "$(find kept -type f | sed 's/_[0-9]*\././' | sort | tr '\n' ' ')" "kept/dedicated_log_torch_trace.log kept/stderr.txt "
-is "standard error, whole" "$(cat kept/stderr.txt)" "RuntimeWarning: nothing"
-exits "a folder with something in it" 2 fxexplain run --keep kept -- ./traced
-is "nothing is left of all that" "$(leftovers)" ""
+is "--keep keeps the log and standard error" "$(find kept -type f | sed 's/_[0-9]*\././' | sort | tr '\n' ' ')" "kept/dedicated_log_torch_trace.log kept/stderr.txt "
+is "the kept standard error is complete" "$(cat kept/stderr.txt)" "RuntimeWarning: nothing"
+exits "--keep rejects a directory that is not empty" 2 fxexplain run --keep kept -- ./traced
+is "no directory is left after --keep" "$(leftovers)" ""
 TMPDIR=$TMP/missing exits "no place for a folder" 4 fxexplain run -- ./traced
 
 # ---- signals ----
@@ -193,25 +193,25 @@ echo ready
 wait
 EOS
 chmod +x sleeper stubborn parent
-is "Ctrl-C" "$(python3 signals.py terminal ^C fxexplain run -- ./sleeper)" -2
-like "is explained all the same" "$(cat err)" "graph break"
-is "SIGTERM to the tool alone" "$(python3 signals.py tool SIGTERM fxexplain run -- ./sleeper)" -15
-like "is explained" "$(cat err)" "graph break"
-is "SIGTERM: what the command has started ends with it" "$(python3 signals.py tool SIGTERM fxexplain run -- ./parent)" -15
-is "Ctrl-C twice: the end at once" "$(python3 signals.py terminal ^C,^C fxexplain run -- ./stubborn)" 9
-unlike "without an explanation" "$(cat err)" "graph break"
-is "SIGKILL: the command ends, too" "$(python3 signals.py tool SIGKILL fxexplain run -- ./sleeper)" -9
-is "(a killed tool leaves its folder)" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
+is "Ctrl-C ends command and tool" "$(python3 signals.py terminal ^C fxexplain run -- ./sleeper)" -2
+like "the trace is explained after Ctrl-C" "$(cat err)" "graph break"
+is "SIGTERM sent to the tool alone" "$(python3 signals.py tool SIGTERM fxexplain run -- ./sleeper)" -15
+like "the trace is explained after SIGTERM" "$(cat err)" "graph break"
+is "SIGTERM ends the command's child processes" "$(python3 signals.py tool SIGTERM fxexplain run -- ./parent)" -15
+is "a second Ctrl-C ends the tool at once" "$(python3 signals.py terminal ^C,^C fxexplain run -- ./stubborn)" 9
+unlike "no explanation after the second Ctrl-C" "$(cat err)" "graph break"
+is "SIGKILL of the tool ends the command" "$(python3 signals.py tool SIGKILL fxexplain run -- ./sleeper)" -9
+is "a killed tool leaves its directory" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
 rm -rf tmp/*
 is "--timeout" "$(python3 signals.py tool SIGCONT fxexplain run --timeout 1 -- ./parent)" -15
-like "is said, and explained" "$(cat err)" "timed out.*graph break"
-exits "--timeout and a command that then ends with 0" 1 fxexplain run --timeout 4 -- sh -c 'trap "exit 0" TERM; ./traced; while :; do sleep 0.05; done'
-is "nothing is left of all that" "$(leftovers)" ""
+like "the message says timed out; the trace is explained" "$(cat err)" "timed out.*graph break"
+exits "--timeout fails a command that then exits 0" 1 fxexplain run --timeout 4 -- sh -c 'trap "exit 0" TERM; ./traced; while :; do sleep 0.05; done'
+is "no directory is left after signals" "$(leftovers)" ""
 
 # What was left running on purpose goes on, and its standard error with it.
 fxexplain run -q -- sh -c './traced; (sleep 1; echo late >&2) & exit 0' 2>err
 for _ in $(seq 400); do grep -q late err && break; sleep 0.05; done
-like "what the command leaves behind is still heard" "$(cat err)" "late"
+like "output of background processes is still read" "$(cat err)" "late"
 
 # ---- a terminal ----
 
@@ -232,7 +232,7 @@ cat >isatty.py <<'EOS'
 import os, sys
 print(*[os.isatty(i) for i in range(3)], os.tcgetpgrp(0) == os.getpgrp(), file=sys.stderr)
 EOS
-is "a terminal stays a terminal" "$(python3 terminal.py fxexplain run -q -- python3 isatty.py | head -1)" "4 True True True True"
+is "a terminal is passed through" "$(python3 terminal.py fxexplain run -q -- python3 isatty.py | head -1)" "4 True True True True"
 
 # ---- --bisect ----
 
@@ -306,40 +306,40 @@ bisect() { # bisect FAIL COMMAND... -> component, runs
 	FAIL=$1 run fxexplain run --bisect --json -o bisect.json -q -- "${@:2}"
 	echo "$status $(count bisect.json 'd["component"], [r["name"] + (", " + r["setting"] if r["setting"] else "") for r in d["runs"]], d["flaky"]')"
 }
-is "--bisect: a program that does not fail" "$(bisect none python3 app.py)" "0 None, ['as it is'], False"
-is "the program itself" "$(bisect program python3 app.py)" "1 eager, ['as it is', 'compilation disabled'], False"
-is "Dynamo" "$(bisect eager python3 app.py)" "1 dynamo, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
-is "AOTAutograd" "$(bisect aot_eager python3 app.py)" "1 aotautograd, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
-is "its decompositions" "$(bisect aot_eager_decomp_partition python3 app.py)" \
+is "--bisect: a command that does not fail" "$(bisect none python3 app.py)" "0 None, ['as it is'], False"
+is "--bisect blames the program" "$(bisect program python3 app.py)" "1 eager, ['as it is', 'compilation disabled'], False"
+is "--bisect blames Dynamo" "$(bisect eager python3 app.py)" "1 dynamo, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
+is "--bisect blames AOTAutograd" "$(bisect aot_eager python3 app.py)" "1 aotautograd, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
+is "--bisect blames decompositions" "$(bisect aot_eager_decomp_partition python3 app.py)" \
 	"1 aotautograd, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition'], False"
-like "are named" "$(count bisect.json 'd["verdict"]')" "decompositions"
+like "the verdict names decompositions" "$(count bisect.json 'd["verdict"]')" "decompositions"
 FAIL=inductor run fxexplain run --bisect -- python3 app.py
-is "Inductor" "$status" 1
-like "the table says each" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +exited with status 0"
-like "what to run next" "$(cat out)" "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4 python3 app.py.*fxminify"
-like "progress is said on standard error" "$(cat err)" "aot_eager: exited with status 0"
-is "wrong numbers by the order of a reduction" "$(bisect order python3 app.py | cut -c-11)" "1 inductor,"
-is "are said so" "$(count bisect.json 'd["part"]')" "numerics='strict_reduction'"
-is "wrong numbers by fusion, a torch without newer settings" "$(VERSION=2.13.0 bisect fusion python3 app.py)" "1 inductor, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition', 'as it is, without caches', 'as it is, emulate_precision_casts=True', 'as it is, fallback_random=True', 'as it is, pattern_matcher=False', 'as it is, max_fusion_size=1'], False"
-is "are said so" "$(count bisect.json 'd["part"]')" "max_fusion_size=1"
-is "a stale cache" "$(bisect cache python3 app.py | cut -d, -f1)" "1 environment"
-is "flaky" "$(bisect flaky python3 app.py | sed 's/.*\]//')" ", True"
-is "two failures" "$(bisect two python3 app.py | cut -d, -f1)" "1 inductor"
-like "the program's own is said" "$(count bisect.json 'd["verdict"]')" "the program also fails, but differently"
-is "no torch.compile" "$(bisect none python3 app.py --no-torch | cut -d, -f1)" "1 eager"
+is "--bisect blames Inductor" "$status" 1
+like "the table has each backend's result" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +exited with status 0"
+like "the next command is suggested" "$(cat out)" "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4 python3 app.py.*fxminify"
+like "progress goes to standard error" "$(cat err)" "aot_eager: exited with status 0"
+is "results that differ by the order of a reduction" "$(bisect order python3 app.py | cut -c-11)" "1 inductor,"
+is "the setting is named" "$(count bisect.json 'd["part"]')" "numerics='strict_reduction'"
+is "results that differ by fusion, in an older torch" "$(VERSION=2.13.0 bisect fusion python3 app.py)" "1 inductor, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition', 'as it is, without caches', 'as it is, emulate_precision_casts=True', 'as it is, fallback_random=True', 'as it is, pattern_matcher=False', 'as it is, max_fusion_size=1'], False"
+is "its setting is named" "$(count bisect.json 'd["part"]')" "max_fusion_size=1"
+is "--bisect blames a stale cache" "$(bisect cache python3 app.py | cut -d, -f1)" "1 environment"
+is "--bisect detects a flaky command" "$(bisect flaky python3 app.py | sed 's/.*\]//')" ", True"
+is "--bisect with two failures" "$(bisect two python3 app.py | cut -d, -f1)" "1 inductor"
+like "the program's own failure is reported" "$(count bisect.json 'd["verdict"]')" "the program also fails, but differently"
+is "--bisect without torch.compile" "$(bisect none python3 app.py --no-torch | cut -d, -f1)" "1 eager"
 cat >late.py <<'EOS'
 import os, sys
 import torch
 sys.exit(os.environ.get("TORCHDYNAMO_DISABLE") != "1")
 EOS
-is "it fails, but never compiles" "$(bisect none python3 late.py | cut -d, -f1)" "4 None"
-like "that is said" "$(count bisect.json 'd["verdict"]')" "torch.compile was not called"
-is "python -I hears nothing of it" "$(bisect none python3 -I -c 'import os; os._exit(os.environ.get("TORCHDYNAMO_DISABLE") != "1")' | cut -d, -f1)" "4 None"
-like "that is said, too" "$(count bisect.json 'd["verdict"]')" "python -I"
-is "a command with blanks can be copied" "$(FAIL=program fxexplain run --bisect -q -- python3 app.py "it's 1" | tail -1)" "  TORCHDYNAMO_DISABLE=1 python3 app.py 'it'\\''s 1'"
+is "a failure before anything is compiled" "$(bisect none python3 late.py | cut -d, -f1)" "4 None"
+like "the verdict says that torch.compile was not called" "$(count bisect.json 'd["verdict"]')" "torch.compile was not called"
+is "python -I ignores what --bisect sets" "$(bisect none python3 -I -c 'import os; os._exit(os.environ.get("TORCHDYNAMO_DISABLE") != "1")' | cut -d, -f1)" "4 None"
+like "the verdict names python -I" "$(count bisect.json 'd["verdict"]')" "python -I"
+is "the suggested command is quoted for the shell" "$(FAIL=program fxexplain run --bisect -q -- python3 app.py "it's 1" | tail -1)" "  TORCHDYNAMO_DISABLE=1 python3 app.py 'it'\\''s 1'"
 FAIL=none run fxexplain run --bisect --json --timeout 1 -q -- sh -c 'sleep 50 & sleep 60'
-is "--timeout ends what hangs" "$status $(count out '[r["timed_out"] for r in d["runs"]]')" "1 [True, True]"
-exits "--bisect writes no pages" 2 fxexplain run --bisect --html=x.html -- true
+is "--timeout ends each run" "$status $(count out '[r["timed_out"] for r in d["runs"]]')" "1 [True, True]"
+exits "--bisect with --html is rejected" 2 fxexplain run --bisect --html=x.html -- true
 cat >waits <<'EOS'
 #!/bin/sh
 echo ready >"$FIFO"
@@ -355,7 +355,7 @@ cat "$FIFO" &
 exec fxexplain run --bisect -q -- ./waits
 EOS
 chmod +x bisectint.sh
-is "Ctrl-C in a bisection" "$(python3 signals.py terminal ^C ./bisectint.sh)" -2
+is "Ctrl-C during --bisect" "$(python3 signals.py terminal ^C ./bisectint.sh)" -2
 cat >third <<'EOS'
 #!/bin/sh
 echo run >>runs
@@ -375,9 +375,9 @@ known() { # ARGUMENT...: the third run of a bisection is ended
 	wait $pid
 	echo $?
 }
-is "a bisection that is ended" "$(known)" 143
-like "says what it knows" "$(cat out)" 'Verdict: interrupted by SIGTERM before every stage was tried; so far, one of: TorchDynamo; AOTAutograd; the decompositions or the partitioner; TorchInductor.*as it is +exited with status 3.*compilation disabled +exited with status 0'
+is "SIGTERM during --bisect" "$(known)" 143
+like "the verdict covers what was tried" "$(cat out)" 'Verdict: interrupted by SIGTERM before every stage was tried; so far, one of: TorchDynamo; AOTAutograd; the decompositions or the partitioner; TorchInductor.*as it is +exited with status 3.*compilation disabled +exited with status 0'
 known --json >/dev/null
-is "also as JSON" "$(jq -c '[.component, .ended_by, (.runs|length), (.evidence|length)]' out)" '[null,15,2,2]'
-is "nothing is left of all that" "$(leftovers)" ""
+is "the same in JSON" "$(jq -c '[.component, .ended_by, (.runs|length), (.evidence|length)]' out)" '[null,15,2,2]'
+is "no directory is left after --bisect" "$(leftovers)" ""
 done_testing

@@ -8,7 +8,7 @@ export TMPDIR=$TMP/tmp
 launcher=$ROOT/tests/data/repro/aot_forward/minifier_launcher.py
 
 # ---- the torch oracle's children ----
-exits "children of the oracle" 0 timeout 500 python3 "$ROOT/tests/lib/oracle_watch.py" "$ROOT/share/fxminify"
+exits "child processes of the oracle" 0 timeout 500 python3 "$ROOT/tests/lib/oracle_watch.py" "$ROOT/share/fxminify"
 said() { is "$1" "$(sed -n "s/^$1: //p" out)" "$2"; }
 said "a loop" "hangs in mine.py:loops"
 said "where it is said to be" True
@@ -26,7 +26,7 @@ said "one that is kept from running" "goes on"
 said "its age" True
 said "in eager" False
 said "one that eats memory" "memory mine.py:eats;oracle_watch.py:child"
-like "who, how much" "$(grep '^who, how much' out)" 'out of memory in phase compile: eats \(mine.py:[0-9]+\).* requested more than 200 MiB \(limit for a test: 200 MiB, --max-memory\)'
+like "a process that runs out of memory is named with its size" "$(grep '^who, how much' out)" 'out of memory in phase compile: eats \(mine.py:[0-9]+\).* requested more than 200 MiB \(limit for a test: 200 MiB, --max-memory\)'
 said "one that dies" "SIGSEGV mine.py:reads_zero"
 said "how much a compiler wanted" "out of memory in phase compile: cc1plus requested 64.0 KiB"
 said "how much torch wanted" "out of memory in phase run: it requested 8.0 GiB"
@@ -41,9 +41,9 @@ python3 "$ROOT/tests/minify/synthetic.py" graph 50 >g.py
 bug=$BUILD/tests-lib/predicate
 outcomes() { grep -o '"outcome":"[a-z]*"' "$1.journal" | sort | uniq -c | tr -s ' \n' ' '; }
 # The original takes all of --timeout; those after it as long as others of their size need, and some more. Never 300 s each.
-exits "a hang of a command" 0 timeout 250 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.3 #" --timeout 20 -j4 --passes nodes -q g.py -o hang.txt
-is "is reduced" "$(grep -c ' = torch' hang.txt) $(grep -cE ' n30[: ]' hang.txt)" "1 1"
-ok "in less than its --timeout for each" python3 - <<'S'
+exits "a command that hangs" 0 timeout 250 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.3 #" --timeout 20 -j4 --passes nodes -q g.py -o hang.txt
+is "the hang is reduced" "$(grep -c ' = torch' hang.txt) $(grep -cE ' n30[: ]' hang.txt)" "1 1"
+ok "in less than --timeout for each test" python3 - <<'S'
 import json
 tests = [json.loads(line) for line in open("hang.txt.journal") if '"test"' in line]
 hung = [t["seconds"] for t in tests if t["outcome"] == "timeout"]
@@ -65,24 +65,24 @@ kill -STOP $$
 exit 1
 S
 chmod +x stopped
-HERE=$TMP exits "a test that is kept waiting" 1 fxminify --test ./stopped --timeout 4 g.py -o p.txt
-like "is slow, no hang" "$(tail -1 err)" 'the original does not fail: it passed the test'
+HERE=$TMP exits "a test that is stopped" 1 fxminify --test ./stopped --timeout 4 g.py -o p.txt
+like "it is slow, not hanging" "$(tail -1 err)" 'the original does not fail: it passed the test'
 eater="python3 -c 'x = bytearray(1 << 30)'"
-exits "memory of a command" 0 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" --max-memory 600M -j2 --passes nodes g.py -o mem.txt
-is "is the failure" "$(grep -cE ' n30[: ]' mem.txt) $(grep -c '"verdict":"fails-same","outcome":"memory"' mem.txt.journal | sed 's/^[1-9].*/some/')" "1 some"
-like "what it printed is shown" "$(cat err)" 'printed +last output before it ended:.*MemoryError'
-like "and in the journal" "$(cat mem.txt.journal)" '"printed":".*MemoryError'
-exits "with room for it nothing fails" 1 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" -q --max-memory 4G --passes nodes g.py -o mem2.txt
+exits "a command that exceeds --max-memory" 0 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" --max-memory 600M -j2 --passes nodes g.py -o mem.txt
+is "that is the failure" "$(grep -cE ' n30[: ]' mem.txt) $(grep -c '"verdict":"fails-same","outcome":"memory"' mem.txt.journal | sed 's/^[1-9].*/some/')" "1 some"
+like "its last output is shown" "$(cat err)" 'printed +last output before it ended:.*MemoryError'
+like "its last output is in the journal" "$(cat mem.txt.journal)" '"printed":".*MemoryError'
+exits "with enough memory it does not fail" 1 fxminify --test "'$bug' single 50 \"\$1\" && $eater; exit 1 #" -q --max-memory 4G --passes nodes g.py -o mem2.txt
 
 # ---- messages ----
-exits "--graph, no such file" 3 fxminify --graph 0/0 none.log
-like "is said" "$(cat err)" "^fxminify: cannot (open|read) 'none.log': No such file or directory"
+exits "--graph with a missing file" 3 fxminify --graph 0/0 none.log
+like "the message names it" "$(cat err)" "^fxminify: cannot (open|read) 'none.log': No such file or directory"
 mkdir notorch
 echo 'raise ImportError("No module named torch")' >notorch/torch.py
-exits "no torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o a.py "$launcher"
-like "what to do about it" "$(cat err)" 'cannot import torch .*; pass --python=PATH or set PT2_PYTHON to a Python that has torch$'
+exits "a Python without torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o a.py "$launcher"
+like "the message says what to do" "$(cat err)" 'cannot import torch .*; pass --python=PATH or set PT2_PYTHON to a Python that has torch$'
 sed "s/reader.storage([^,]*,/reader.storage('0123456789abcdef0123456789abcdef01234567',/; s#save_dir=[^,]*,#save_dir='$TMP/missing/checkpoints',#" "$launcher" >gone.py
-exits "inputs that are gone" 4 env PYTHONPATH="$TMP/notorch" fxminify --python python3 -o a.py gone.py
-like "are said at the start" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are missing from '$TMP/missing/checkpoints' \(--save-dir\): using random values.*cannot import torch"
-is "no folder is left" "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pt2*')" ""
+exits "stored inputs that are missing" 4 env PYTHONPATH="$TMP/notorch" fxminify --python python3 -o a.py gone.py
+like "a note at the start counts them" "$(cat err)" "note +[0-9]+ of [0-9]+ stored inputs are missing from '$TMP/missing/checkpoints' \(--save-dir\): using random values.*cannot import torch"
+is "no directory is left" "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pt2*')" ""
 done_testing

@@ -18,54 +18,54 @@ last() { tail -1 err; }
 
 # ---- what is read ----
 for f in aot_forward aot_backward aot_strides dynamo_dynamic aoti; do
-	exits "$f: reduced" 0 fxminify --test 'grep -q torch' -j2 --max-tests 60 "$repros/$f/minifier_launcher.py" -o repro.py
-	like "$f: it says so" "$(last)" '^result .* in repro.py; [0-9]+ tests?, [0-9.]+ s$'
-	ok "$f: the result is Python" python3 -m py_compile repro.py
-	exits "$f: the result is read again" 0 fxminify --test true -q --passes nodes repro.py -o again.py
+	exits "$f is reduced" 0 fxminify --test 'grep -q torch' -j2 --max-tests 60 "$repros/$f/minifier_launcher.py" -o repro.py
+	like "$f: the last line names the result" "$(last)" '^result .* in repro.py; [0-9]+ tests?, [0-9.]+ s$'
+	ok "$f: the result is valid Python" python3 -m py_compile repro.py
+	exits "$f: the result can be reduced again" 0 fxminify --test true -q --passes nodes repro.py -o again.py
 done
 for f in "$repros"/*.py; do
 	exits "$(basename "$f")" 0 fxminify --test 'grep -q torch' -q --max-tests 40 "$f" -o repro.py
 done
-exits "subgraphs that torch 2.15 writes beside Repro" 0 fxminify --test 'grep -q aten.relu' --passes nodes,subgraphs -q "$repros/cond_2_15.py" -o repro.py
-is "are reduced with it" "$(grep -o 'aten\.[a-z]*' repro.py | sort -u | paste -sd' ')" "aten.relu"
-is "and written in it" "$(python3 -c 'import ast; print([c.name for c in ast.walk(ast.parse(open("repro.py").read())) if isinstance(c, ast.ClassDef)])')" \
+exits "a program whose subgraphs torch 2.15 writes beside Repro" 0 fxminify --test 'grep -q aten.relu' --passes nodes,subgraphs -q "$repros/cond_2_15.py" -o repro.py
+is "its subgraphs are reduced, too" "$(grep -o 'aten\.[a-z]*' repro.py | sort -u | paste -sd' ')" "aten.relu"
+is "its result has the subgraphs" "$(python3 -c 'import ast; print([c.name for c in ast.walk(ast.parse(open("repro.py").read())) if isinstance(c, ast.ClassDef)])')" \
 	"['Repro', 'true_graph_0', 'false_graph_0']"
-exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
-like "are named, and where they are" "$(last)" "lacks the subgraph 'true_graph_0': launchers of torch before 2.14 have .*\(this is one of 2.13.0.cpu\).*--graph 0/0:aot_inference_graph"
-exits "an exported program of torch before 2.8" 3 fxminify --test true -q "$ROOT/tests/data/export/old_2_6.pt2" -o repro.py
-like "is refused by name" "$(last)" "exported programs of torch before 2.8 .serialized_exported_program.json. are not supported"
+exits "subgraphs that torch 2.13 left out" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
+like "the message names the missing subgraph" "$(last)" "lacks the subgraph 'true_graph_0': launchers of torch before 2.14 have .*\(this is one of 2.13.0.cpu\).*--graph 0/0:aot_inference_graph"
+exits "an exported program of torch before 2.8 is rejected" 3 fxminify --test true -q "$ROOT/tests/data/export/old_2_6.pt2" -o repro.py
+like "the message says that it is not supported" "$(last)" "exported programs of torch before 2.8 .serialized_exported_program.json. are not supported"
 # In one storage, each where it was: in every candidate while that matters, and in the result.
 shared=$repros/aot_strides/minifier_launcher.py
 # shellcheck disable=SC2016 # that is the script's own
 printf '[ "$(grep -c "buf[0-9]* = reader.storage" "$1")" = 1 ] && grep -q "sin.default" "$1"\n' >one-storage
-exits "inputs of one storage" 0 fxminify --test "sh '$TMP/one-storage'" -q --passes memory "$shared" -o repro.py
-is "stay in it" "$(grep -c 'buf[0-9]* = ' repro.py) $(grep -c 'storage_offset=8' repro.py)" "1 1"
-exits "where that does not matter" 0 fxminify --test 'grep -q sin.default' -q --passes memory "$shared" -o repro.py
-is "each has its own" "$(grep -c 'buf[0-9]* = ' repro.py)" 2
+exits "inputs that share storage" 0 fxminify --test "sh '$TMP/one-storage'" -q --passes memory "$shared" -o repro.py
+is "they still share it" "$(grep -c 'buf[0-9]* = ' repro.py) $(grep -c 'storage_offset=8' repro.py)" "1 1"
+exits "inputs whose sharing does not matter" 0 fxminify --test 'grep -q sin.default' -q --passes memory "$shared" -o repro.py
+is "each gets its own storage" "$(grep -c 'buf[0-9]* = ' repro.py)" 2
 rm -f repro.py*
-exits "readable code" 0 fxminify --test "'$bug' single 50" --passes nodes g50.py
-ok "its result is repro.txt" test -s repro.txt
-is "one operation, the one" "$(ops repro.txt) $(grep -c ' n30[: ]' repro.txt)" "1 1"
-exits "standard input" 0 fxminify --test "'$bug' single 50" --passes nodes -q -o - - <g50.py
-like "standard output: a program" "$(cat out)" 'class Repro.*n30 = '
-is "-q says nothing" "$(cat err)" ""
-exits "graph.json is written" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o far.json
-ok "it is JSON" python3 -m json.tool far.json
-exits "and read" 0 fxminify --test 'grep -q n45' -q far.json -o one.json
-is "with a candidate that is JSON, too" "$(python3 -c 'import json; print(sum(n["op"] == "call_function" for n in json.load(open("one.json"))["nodes"]))')" 1
-exits "standard input can be JSON" 0 fxminify --test 'grep -q n45' -q -o - - <far.json
-exits "an exported program" 0 fxminify --test 'grep -q relu' -q "$ROOT/tests/data/export/mlp.pt2" -o repro.py
-ok "becomes a program" python3 -m py_compile repro.py
-exits "a trace, its graphs" 2 fxminify --test 'grep -q relu' -q "$DATA/graph_breaks.log"
-like "are listed" "$(cat err)" '[0-9]/[0-9]+:aot_.*choose one: --graph ID:NAME'
+exits "a graph as readable code" 0 fxminify --test "'$bug' single 50" --passes nodes g50.py
+ok "the default result is repro.txt" test -s repro.txt
+is "exactly the failing operation is left" "$(ops repro.txt) $(grep -c ' n30[: ]' repro.txt)" "1 1"
+exits "the program comes from standard input" 0 fxminify --test "'$bug' single 50" --passes nodes -q -o - - <g50.py
+like "the result goes to standard output" "$(cat out)" 'class Repro.*n30 = '
+is "-q prints nothing" "$(cat err)" ""
+exits "-o FILE.json writes a graph" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o far.json
+ok "the graph is valid JSON" python3 -m json.tool far.json
+exits "the JSON graph can be reduced again" 0 fxminify --test 'grep -q n45' -q far.json -o one.json
+is "candidates are JSON, too" "$(python3 -c 'import json; print(sum(n["op"] == "call_function" for n in json.load(open("one.json"))["nodes"]))')" 1
+exits "standard input may be JSON" 0 fxminify --test 'grep -q n45' -q -o - - <far.json
+exits "an exported program is reduced" 0 fxminify --test 'grep -q relu' -q "$ROOT/tests/data/export/mlp.pt2" -o repro.py
+ok "its result is valid Python" python3 -m py_compile repro.py
+exits "a trace without --graph is rejected" 2 fxminify --test 'grep -q relu' -q "$DATA/graph_breaks.log"
+like "the message lists the trace's graphs" "$(cat err)" '[0-9]/[0-9]+:aot_.*choose one: --graph ID:NAME'
 id=$(grep -m1 -oE '[0-9]/[0-9_]+:aot_[a-z_]*graph' err)
-exits "one of them" 0 fxminify --test 'grep -q aten' --graph "$id" -q --passes nodes "$DATA/graph_breaks.log" -o small.txt
-is "is reduced" "$(ops small.txt)" 1
-exits "one that is not there" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
-like "is said" "$(last)" 'none has this name'
-exits "--graph without a trace" 2 fxminify --test true --graph 0/0 g50.py
-exits "--level 1 writes it as it is" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
-is "whole" "$(ops whole.txt)" 50
+exits "--graph selects a graph of a trace" 0 fxminify --test 'grep -q aten' --graph "$id" -q --passes nodes "$DATA/graph_breaks.log" -o small.txt
+is "that graph is reduced" "$(ops small.txt)" 1
+exits "an unknown --graph is rejected" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
+like "the message says that no graph has this name" "$(last)" 'none has this name'
+exits "--graph without a trace is rejected" 2 fxminify --test true --graph 0/0 g50.py
+exits "--level 1 converts without reducing" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
+is "--level 1 keeps every operation" "$(ops whole.txt)" 50
 
 # ---- what torch writes has no shapes ----
 deep=$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py
@@ -83,33 +83,33 @@ chmod +x ./*.sh
 for want in "one 1 20" "two 2 45" "three 3 70"; do
 	read -r name nodes most <<<"$want"
 	exits "a launcher without annotations, $name" 0 fxminify --test "./$name.sh" -j1 "$deep" -o "$name.py"
-	is "$name: the operations, nothing else" "$(calls "$name.py")" "$nodes"
-	ok "$name: they are there" sh "./$name.sh" "$name.py"
+	is "$name: only the failing operations are left" "$(calls "$name.py")" "$nodes"
+	ok "$name: the failing operations are left" sh "./$name.sh" "$name.py"
 	ok "$name: in at most $most tests ($(n_tests "$name.py"))" test "$(n_tests "$name.py")" -le "$most"
-	unlike "$name: no shape is a guess" "$(cat "$name.py")" 'GUESSED SHAPES'
-	like "$name: the operators' rules tell them" "$(cat err)" "shapes +152 values, by operator rules"
-	unlike "$name: no call is made that cannot run" "$(cat err)" '(arguments|constants|sizes|dtypes|subgraphs) +'
+	unlike "$name: no shape is guessed" "$(cat "$name.py")" 'GUESSED SHAPES'
+	like "$name: shapes come from operator rules" "$(cat err)" "shapes +152 values, by operator rules"
+	unlike "$name: no pass makes invalid calls" "$(cat err)" '(arguments|constants|sizes|dtypes|subgraphs) +'
 done
-like "a call keeps its arguments" "$(cat three.py)" 'permute\.default\([a-z0-9_]+, \[1, 0\]\)'
-exits "the passes that may make one, when they are asked for" 0 fxminify --test ./three.sh --passes nodes,arguments "$deep" -o three.py
-like "are made" "$(cat three.py)" 'permute\.default\([a-z0-9_]+\)'
+like "calls keep their arguments" "$(cat three.py)" 'permute\.default\([a-z0-9_]+, \[1, 0\]\)'
+exits "--passes selects passes that make invalid calls" 0 fxminify --test ./three.sh --passes nodes,arguments "$deep" -o three.py
+like "the selected pass drops arguments" "$(cat three.py)" 'permute\.default\([a-z0-9_]+\)'
 # An operator that is not here leaves open what comes of it.
 sed 's/torch\.ops\.aten\.sigmoid\.default/torch.ops.mine.sigmoid.default/' "$deep" >mine.py
-exits "shapes that no rule tells" 0 fxminify --test ./one.sh mine.py -o one.py
-like "the result says which are guesses" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*shape unknown, guessed'
-like "so do the lines" "$(cat err)" 'shapes +[0-9]+ values have unknown shapes; .*a guess \(set PT2_PYTHON to ask torch\)'
-like "which was the first, and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): unsupported operator"
+exits "shapes that no rule computes" 0 fxminify --test ./one.sh mine.py -o one.py
+like "the result marks guessed shapes" "$(cat one.py)" '#: WARNING: GUESSED SHAPES: .*shape unknown, guessed'
+like "standard error counts the guesses" "$(cat err)" 'shapes +[0-9]+ values have unknown shapes; .*a guess \(set PT2_PYTHON to ask torch\)'
+like "standard error names the first unknown shape and why" "$(cat err)" "no shape +node '[a-z0-9_]+' \(mine\.sigmoid\.default\): unsupported operator"
 PT2_PYTHON=$TMP/no_python exits "no torch where PT2_PYTHON says" 0 fxminify --test ./one.sh mine.py -o one.py
-like "that is said" "$(cat err)" 'torch could not compute the shapes: .*no_python'
-is "and the shapes are guessed" "$(calls one.py)" 1
-exits "as a document" 0 fxminify --test 'grep -q relu.default' -q "$deep" -o one.json
-exits "it is read again" 0 fxminify --test 'grep -q relu.default' -q one.json -o again.json
+like "without torch, a message says why shapes are guessed" "$(cat err)" 'torch could not compute the shapes: .*no_python'
+is "with guessed shapes one operation is left" "$(calls one.py)" 1
+exits "-o one.json" 0 fxminify --test 'grep -q relu.default' -q "$deep" -o one.json
+exits "its JSON can be reduced again" 0 fxminify --test 'grep -q relu.default' -q one.json -o again.json
 cat >every.sh <<'EOS'
 [ "$(grep -c ' = torch.ops' "$1")" = 132 ]
 EOS
 chmod +x every.sh
-exits "where every operation is needed" 0 fxminify --test ./every.sh --passes nodes "$deep" -o every.py
-like "it says so, and why" "$(cat err)" 'no operation could be dropped: none of [0-9]+ smaller graphs fails like the whole \([0-9]+ pass\)'
+exits "a graph whose operations are all needed" 0 fxminify --test ./every.sh --passes nodes "$deep" -o every.py
+like "a message says that nothing could be dropped" "$(cat err)" 'no operation could be dropped: none of [0-9]+ smaller graphs fails like the whole \([0-9]+ pass\)'
 
 # ---- what the original returns ----
 returned=$ROOT/tests/data/minifier/aot_returned/minifier_launcher.py
@@ -117,115 +117,115 @@ cat >used.sh <<'EOS'
 grep -q ' relu = torch' "$1" && grep -qE 'torch\.ops\.[^;]*relu[,)]' "$1" && grep -q 'return (.*relu' "$1"
 EOS
 chmod +x used.sh
-exits "a value that is returned and used" 0 fxminify --test ./used.sh --passes nodes "$returned" -o used.py
-ok "is both in the result" sh ./used.sh used.py
-is "whose operations are two" "$(calls used.py)" 2
+exits "a value that is both returned and used" 0 fxminify --test ./used.sh --passes nodes "$returned" -o used.py
+ok "the result still returns and uses it" sh ./used.sh used.py
+is "two operations are left" "$(calls used.py)" 2
 cat >given.sh <<'EOS'
 grep -q 'return (.*primals_3' "$1" && grep -q ' relu = torch' "$1"
 EOS
 chmod +x given.sh
-exits "an input that is returned" 0 fxminify --test ./given.sh "$repros/aot_forward/minifier_launcher.py" -o given.py
-like "is returned still" "$(grep return given.py)" 'return \(.*primals_3'
-is "by one operation" "$(calls given.py)" 1
+exits "a returned input" 0 fxminify --test ./given.sh "$repros/aot_forward/minifier_launcher.py" -o given.py
+like "it is still returned" "$(grep return given.py)" 'return \(.*primals_3'
+is "one operation is left" "$(calls given.py)" 1
 exits "outputs that do not matter" 0 fxminify --test 'grep -q relu.default' "$repros/aot_forward/minifier_launcher.py" -o outputs.py
-like "go in a pass of their own, which counts them" "$(cat err)" 'outputs +1 dropped; 1 test'
-like "with the inputs that were there for them" "$(cat outputs.py)" 'def forward\(self, addmm\)'
+like "a pass drops and counts them" "$(cat err)" 'outputs +1 dropped; 1 test'
+like "their inputs are dropped, too" "$(cat outputs.py)" 'def forward\(self, addmm\)'
 
 # ---- what is written ----
-exits ".dot" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.dot
-like "is a graph" "$(cat small.dot)" '^digraph '
-exits ".py" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.py
-ok "is Python" python3 -m py_compile small.py
-like "says what it was made of" "$(cat small.py)" '#: command: fxminify .*#: original: g50.py'
+exits "-o FILE.dot" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.dot
+like "the result is a Graphviz graph" "$(cat small.dot)" '^digraph '
+exits "-o FILE.py" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.py
+ok "the result is valid Python" python3 -m py_compile small.py
+like "the result names the command and the original" "$(cat small.py)" '#: command: fxminify .*#: original: g50.py'
 cp small.py repro.py
 before=$(sha256sum repro.py)
-exits "repro.py as the original" 0 fxminify --test 'grep -q n45' -q repro.py
-is "is not written to" "$(sha256sum repro.py)" "$before"
+exits "without -o, repro.py is not the result of repro.py" 0 fxminify --test 'grep -q n45' -q repro.py
+is "the original is unchanged" "$(sha256sum repro.py)" "$before"
 ok "the result is minified.py" test -s minified.py
-exits "-o the original" 2 fxminify --test true -q repro.py -o ./repro.py
-like "is refused" "$(last)" "^fxminify: './repro.py' is the input file: choose another --output"
-exits "--journal the original" 2 fxminify --test true -q repro.py --journal repro.py -o x.py
-is "is refused, too" "$(sha256sum repro.py)" "$before"
-exits "no such folder" 4 fxminify --test true -q g50.py -o none/x.txt
-is "one line" "$(wc -l <err)" 1
-like "names it" "$(last)" '^fxminify: .*none/x.txt'
-exits "-o a folder" 2 fxminify --test true -q g50.py -o tmp
-is "no journal with --no-journal" "$(fxminify --test true -q --no-journal g50.py -o nj.txt; ls nj.txt*)" "nj.txt"
+exits "-o rejects the original" 2 fxminify --test true -q repro.py -o ./repro.py
+like "the message asks for another --output" "$(last)" "^fxminify: './repro.py' is the input file: choose another --output"
+exits "--journal rejects the original" 2 fxminify --test true -q repro.py --journal repro.py -o x.py
+is "the original is unchanged by --journal" "$(sha256sum repro.py)" "$before"
+exits "-o in a missing directory" 4 fxminify --test true -q g50.py -o none/x.txt
+is "the error is one line" "$(wc -l <err)" 1
+like "the error names the path" "$(last)" '^fxminify: .*none/x.txt'
+exits "-o rejects a directory" 2 fxminify --test true -q g50.py -o tmp
+is "--no-journal leaves no journal" "$(fxminify --test true -q --no-journal g50.py -o nj.txt; ls nj.txt*)" "nj.txt"
 
 # ---- the form of a program ----
-exits "--form plain, which nobody ran" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
-ok "is Python" python3 -m py_compile plain.py
-like "of a function and its call" "$(cat plain.py)" 'import torch.*def f\([xyz, ]*\):.*torch\.relu\(.*x = torch\.tensor\(.*torch\.compile\(f\)\([xyz, ]*\)'
-like "which says what it was made by" "$(cat plain.py)" '# failure: the test command exits with status 0.*# made by fxminify [0-9.]+: fxminify --test'
-exits "the same, loudly" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
-like "says that it was not run" "$(cat err)" 'no: it was not run'
+exits "--form plain" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
+ok "a plain program is valid Python" python3 -m py_compile plain.py
+like "a plain program is a function and its call" "$(cat plain.py)" 'import torch.*def f\([xyz, ]*\):.*torch\.relu\(.*x = torch\.tensor\(.*torch\.compile\(f\)\([xyz, ]*\)'
+like "a plain program has the failure and the command" "$(cat plain.py)" '# failure: the test command exits with status 0.*# made by fxminify [0-9.]+: fxminify --test'
+exits "--form plain without -q" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
+like "standard error says that it was not run" "$(cat err)" 'no: it was not run'
 exits "without --form" 0 fxminify --test 'grep -q relu.default' --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o launcher.py
-like "it is a launcher" "$(cat launcher.py)" 'run_repro'
-exits "AOTInductor" 0 fxminify --level 1 --form plain -q "$repros/aoti/minifier_launcher.py" -o plain.py
-like "exports and compiles a package" "$(cat plain.py)" 'class M\(torch.nn.Module\).*torch.export.export\(M\(\), .*aoti_compile_and_package\(program.*aoti_load_package'
-exits "after dynamo" 0 fxminify --level 1 --form plain -q "$repros/dynamo_dynamic/minifier_launcher.py" -o plain.py
-like "names the backend" "$(cat plain.py)" "torch.compile\\(f, backend='failing'\\)"
-exits "what cannot be said so" 0 fxminify --test 'grep -q kernel_side' --form plain --max-tests 1 "$repros/triton.py" -o triton-plain.py
-like "is a launcher, which says why" "$(cat triton-plain.py)" "#: not a plain program: it has a user's Triton kernel.*run_repro"
-exits "--form: a wrong one" 2 fxminify --test true --form nice g50.py
+like "the result is a launcher" "$(cat launcher.py)" 'run_repro'
+exits "--form plain for AOTInductor" 0 fxminify --level 1 --form plain -q "$repros/aoti/minifier_launcher.py" -o plain.py
+like "the plain program exports and compiles a package" "$(cat plain.py)" 'class M\(torch.nn.Module\).*torch.export.export\(M\(\), .*aoti_compile_and_package\(program.*aoti_load_package'
+exits "--form plain after dynamo" 0 fxminify --level 1 --form plain -q "$repros/dynamo_dynamic/minifier_launcher.py" -o plain.py
+like "the plain program names the backend" "$(cat plain.py)" "torch.compile\\(f, backend='failing'\\)"
+exits "--form plain for a user's Triton kernel" 0 fxminify --test 'grep -q kernel_side' --form plain --max-tests 1 "$repros/triton.py" -o triton-plain.py
+like "the result is a launcher that says why" "$(cat triton-plain.py)" "#: not a plain program: it has a user's Triton kernel.*run_repro"
+exits "an invalid --form" 2 fxminify --test true --form nice g50.py
 
 # ---- extract ----
 part() { sed -n '/^def f/,/^$/p' extract.py | tr '\n' ' '; } # the function
 exits "extract --node" 0 fxminify extract --node n30 --radius 0 --no-values g50.py
-like "is that node" "$(part)" 'def f\([xyz, ]*\):     return [^;]*  $'
-like "how much of it" "$(cat err)" 'extract.py: 1 of 50 operations, [12] input'
-exits "of shapes that are not known" 0 fxminify extract --node relu --radius 0 --no-values "$repros/aot_forward/minifier_launcher.py"
-like "more is taken, which is said" "$(cat err)" 'included 2 more operations.* extract.py: 3 of 5 operations, 3 inputs'
-exits "--radius 1" 0 fxminify extract --node relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
-like "with its neighbours" "$(part)" 'permute.*addmm.*relu.*sum_1.*le'
-exits "--from and --to" 0 fxminify extract --from permute --to relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
-like "what lies between" "$(part)" 'addmm = torch.addmm\(.*return torch.relu\(addmm\)'
-exits "--to alone" 0 fxminify extract --to addmm --no-values -q "$repros/aot_forward/minifier_launcher.py"
-like "all that it rests on" "$(part)" 'permute = .*return torch.addmm'
-exits "--from alone, of an input" 0 fxminify extract --from primals_1 --no-values -q "$repros/aot_forward/minifier_launcher.py"
-like "all that rests on it" "$(part)" 'permute.*addmm.*relu'
+like "only that node is extracted" "$(part)" 'def f\([xyz, ]*\):     return [^;]*  $'
+like "standard error counts operations and inputs" "$(cat err)" 'extract.py: 1 of 50 operations, [12] input'
+exits "extract --node with unknown shapes" 0 fxminify extract --node relu --radius 0 --no-values "$repros/aot_forward/minifier_launcher.py"
+like "a message says how much more was included" "$(cat err)" 'included 2 more operations.* extract.py: 3 of 5 operations, 3 inputs'
+exits "extract --radius 1" 0 fxminify extract --node relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
+like "neighbours are included" "$(part)" 'permute.*addmm.*relu.*sum_1.*le'
+exits "extract --from and --to" 0 fxminify extract --from permute --to relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
+like "the nodes in between are extracted" "$(part)" 'addmm = torch.addmm\(.*return torch.relu\(addmm\)'
+exits "extract --to" 0 fxminify extract --to addmm --no-values -q "$repros/aot_forward/minifier_launcher.py"
+like "all its inputs are included" "$(part)" 'permute = .*return torch.addmm'
+exits "extract --from an input" 0 fxminify extract --from primals_1 --no-values -q "$repros/aot_forward/minifier_launcher.py"
+like "all its users are included" "$(part)" 'permute.*addmm.*relu'
 for f in "$ROOT/tests/data/export/mlp.pt2" far.json "$repros/aoti/minifier_launcher.py" "$repros/old_aot_1_13.py" g50.py; do
 	node=$(fxminify extract --node '?' --no-values "$f" 2>&1 | grep -oE '[a-z_0-9]+, \.\.\.$|[a-z_0-9]+$' | head -1 | cut -d, -f1)
 	exits "$(basename "$f"): extract" 0 fxminify extract --node "$node" --radius 2 --no-values -q "$f" -o ex.py
 	ok "$(basename "$f"): a program" python3 -m py_compile ex.py
 done
-exits "a graph of a log" 0 fxminify extract --graph "$id" --node "$(fxminify extract --graph "$id" --node '?' --no-values "$DATA/graph_breaks.log" 2>&1 | grep -oE '[a-z_0-9]+$')" --no-values -q \
+exits "extract --graph from a trace" 0 fxminify extract --graph "$id" --node "$(fxminify extract --graph "$id" --node '?' --no-values "$DATA/graph_breaks.log" 2>&1 | grep -oE '[a-z_0-9]+$')" --no-values -q \
 	"$DATA/graph_breaks.log" -o ex.py
-exits "-o x.json" 0 fxminify extract --node n30 --no-values -q g50.py -o x.json
-ok "is JSON" python3 -m json.tool x.json
-exits "-o -" 0 fxminify extract --node n30 --no-values -q g50.py -o -
-like "is standard output" "$(cat out)" 'def f\('
-exits "--form launcher" 0 fxminify extract --node n30 --no-values --form launcher -q g50.py -o ex.py
-like "is torch's" "$(cat ex.py)" 'run_repro'
+exits "extract -o x.json" 0 fxminify extract --node n30 --no-values -q g50.py -o x.json
+ok "the extracted graph is valid JSON" python3 -m json.tool x.json
+exits "extract -o -" 0 fxminify extract --node n30 --no-values -q g50.py -o -
+like "the program goes to standard output" "$(cat out)" 'def f\('
+exits "extract --form launcher" 0 fxminify extract --node n30 --no-values --form launcher -q g50.py -o ex.py
+like "the launcher calls run_repro" "$(cat ex.py)" 'run_repro'
 printf '#!/bin/sh\nexit 1\n' >nopython && chmod +x nopython
-exits "no Python with torch" 5 fxminify extract --node sin --python ./nopython -q "$repros/aot_strides/minifier_launcher.py" -o ex.py
-like "is said" "$(cat err)" 'input values are random, not recorded: '
-ok "and it is written" python3 -m py_compile ex.py
-exits "a node that is not there" 2 fxminify extract --node mulx --no-values g50.py
-like "says what there is" "$(last)" "'g50.py' has no node 'mulx'; it has "
-exits "no way from one to the other" 2 fxminify extract --from n45 --to n5 --no-values g50.py
-like "is said" "$(last)" "'n5' does not depend on 'n45'"
-exits "neither" 2 fxminify extract --no-values g50.py
-exits "both" 2 fxminify extract --node n3 --to n5 --no-values g50.py
-exits "an option of reducing" 2 fxminify extract --node n3 --test true g50.py
-exits "extract: no such file" 3 fxminify extract --node n3 none.py
+exits "extract without a Python that has torch" 5 fxminify extract --node sin --python ./nopython -q "$repros/aot_strides/minifier_launcher.py" -o ex.py
+like "a message says that input values are random" "$(cat err)" 'input values are random, not recorded: '
+ok "the program is written anyway" python3 -m py_compile ex.py
+exits "extract rejects an unknown node" 2 fxminify extract --node mulx --no-values g50.py
+like "the message lists nodes" "$(last)" "'g50.py' has no node 'mulx'; it has "
+exits "extract rejects --from and --to without a path between them" 2 fxminify extract --from n45 --to n5 --no-values g50.py
+like "the message says that one does not depend on the other" "$(last)" "'n5' does not depend on 'n45'"
+exits "extract without --node, --from or --to" 2 fxminify extract --no-values g50.py
+exits "extract rejects --node with --to" 2 fxminify extract --node n3 --to n5 --no-values g50.py
+exits "extract rejects options for reducing" 2 fxminify extract --node n3 --test true g50.py
+exits "extract with a missing file" 3 fxminify extract --node n3 none.py
 
 # ---- limits and passes ----
-exits "--passes" 0 fxminify --test "'$bug' single 50" --passes nodes,sizes g50.py -o p.txt
-unlike "only those" "$(cat err)" 'Forget values|Consolidate'
-exits "--passes: a wrong one" 2 fxminify --test true --passes nodes,nothing g50.py
+exits "--passes selects passes" 0 fxminify --test "'$bug' single 50" --passes nodes,sizes g50.py -o p.txt
+unlike "only the selected passes run" "$(cat err)" 'Forget values|Consolidate'
+exits "an unknown pass is rejected" 2 fxminify --test true --passes nodes,nothing g50.py
 exits "--max-granularity" 0 fxminify --test "'$bug' single 50" --max-granularity 4 --passes nodes g50.py -o p.txt
-is "the same result" "$(ops p.txt)" 1
-ok "and no larger step" python3 -c '
+is "--max-granularity finds the same result" "$(ops p.txt)" 1
+ok "--max-granularity limits the step" python3 -c '
 import json
 ops = [json.loads(l)["ops"] for l in open("p.txt.journal") if "\"test\"" in l and "fails-same" in l]
 assert max(a - b for a, b in zip(ops, ops[1:])) <= 4, ops'
 exits "--max-tests" 0 fxminify --test "'$bug' far 1000" --max-tests 7 -j1 g1000.py -o p.txt
-is "so many tests" "$(grep -c '"test":' p.txt.journal)" 7
-like "it says why it stopped" "$(cat err)" 'stopped +out of tests'
-ok "the best so far fails" "$bug" far 1000 p.txt
+is "--max-tests limits the tests" "$(grep -c '"test":' p.txt.journal)" 7
+like "a message says that it ran out of tests" "$(cat err)" 'stopped +out of tests'
+ok "the best result so far fails" "$bug" far 1000 p.txt
 exits "--max-time" 0 fxminify --test "sleep 0.2; '$bug' far 1000" --max-time 1 -j1 g1000.py -o p.txt
-like "it says why" "$(cat err)" 'stopped +out of time'
+like "a message says that it ran out of time" "$(cat err)" 'stopped +out of time'
 cat >flaky.sh <<'EOS'
 echo >>"$COUNT"
 [ $(($(wc -l <"$COUNT") % 3)) = 0 ] && exit 1
@@ -233,50 +233,50 @@ exec "$BUILD/tests-lib/predicate" single 50 "$1"
 EOS
 chmod +x flaky.sh
 COUNT=$TMP/count exits "--repeat, a failure that comes and goes" 0 fxminify --test ./flaky.sh --repeat 3 -j1 --passes nodes g50.py -o p.txt
-is "the operation is found" "$(ops p.txt) $(grep -c ' n30[: ]' p.txt)" "1 1"
-like "it says that it was flaky" "$(cat p.txt.journal)" '"verdict":"flaky"'
+is "a flaky test: the operation is found" "$(ops p.txt) $(grep -c ' n30[: ]' p.txt)" "1 1"
+like "the journal says flaky" "$(cat p.txt.journal)" '"verdict":"flaky"'
 cat >sees.sh <<'EOS'
 [ "$(basename "$1")" = g50.py ] && [ "$(ls)" = g50.py ] && [ "$(dirname "$1")" = "$(pwd -P)" ] || exit 125
 echo more >another
 exec "$BUILD/tests-lib/predicate" single 50 "$1"
 EOS
 chmod +x sees.sh
-exits "a relative command, an empty folder, the input's name" 0 fxminify --test ./sees.sh -q --passes nodes g50.py -o p.txt
-is "found" "$(ops p.txt)" 1
-is "no folder is left" "$(left)" ""
+exits "the test command sees its relative path, an empty directory and the input's name" 0 fxminify --test ./sees.sh -q --passes nodes g50.py -o p.txt
+is "the relative command works" "$(ops p.txt)" 1
+is "no directory is left" "$(left)" ""
 
 # ---- side by side ----
 exits "--jobs 4" 0 fxminify --test "'$bug' single 200 \"\$1\"; s=\$?; [ \$s = 0 ] || sleep 77.7$$; (exit \$s) #" --jobs 4 --passes nodes g200.py -o p.txt
-is "the same result" "$(ops p.txt)" 1
-is "what was cancelled is gone" "$(running "sleep 77\.7$$")" ""
-is "and its folders" "$(left)" ""
+is "--jobs 4 finds the same result" "$(ops p.txt)" 1
+is "--jobs 4: cancelled tests are killed" "$(running "sleep 77\.7$$")" ""
+is "--jobs 4: no directory is left" "$(left)" ""
 for i in 1 2; do
 	run fxminify --test "'$bug' far 200" -j1 g200.py -o p.txt
 	sed 's/"at":[0-9.]*//; s/"seconds":[0-9.]*//' p.txt.journal >journal$i
 	cp p.txt result$i
 done
-ok "-j1 asks the same twice" cmp journal1 journal2
-ok "and has the same result" cmp result1 result2
-is "nothing is tested twice" "$(keys p.txt.journal)" ""
+ok "-j1 runs the same tests each time" cmp journal1 journal2
+ok "-j1 gives the same result each time" cmp result1 result2
+is "no candidate is tested twice" "$(keys p.txt.journal)" ""
 
 # ---- tests that cannot be made ----
-exits "a hanging command" 0 fxminify --test "'$bug' single 50 \"\$1\" || sleep 77.8$$ #" --timeout 1 -j4 --max-tests 6 --passes nodes g50.py -o p.txt
-is "is killed" "$(running "sleep 77\.8$$")" ""
-exits "the original hangs: that is the failure" 0 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.9$$ #" --timeout 1 -j4 --max-tests 5 --passes nodes g50.py -o p.txt
-like "other candidates pass" "$(cat p.txt.journal)" '"verdict":"fails-same","outcome":"timeout".*"verdict":"passes"'
-is "no process" "$(running "sleep 77\.9$$")" ""
-exits "--max-memory" 4 fxminify --test "python3 -c 'x = bytearray(1 << 29)' || exit 125; true" --max-memory 100M -q g50.py -o p.txt
-exits "with room" 0 fxminify --test "python3 -c 'x = bytearray(1 << 20)' || exit 125; true" --max-memory 1G -q --max-tests 3 g50.py -o p.txt
-exits "no such command" 4 fxminify --test no_such_command g50.py -o p.txt
-like "is said" "$(last)" '^fxminify: cannot test the original: .*no_such_command.*not found'
-exits "no such file" 2 fxminify --test ./no_such_file g50.py -o p.txt
-exits "125: cannot tell" 4 fxminify --test 'exit 125 #' -q g50.py -o p.txt
-exits "killed by a signal" 4 fxminify --test 'kill -9 $$ #' -q g50.py -o p.txt
-like "is said" "$(last)" 'SIGKILL|signal 9|Killed'
-exits "it does not fail" 1 fxminify --test 'echo fine here; false #' -q g50.py -o none.txt
-like "what it did instead" "$(last)" '^fxminify: the original does not fail: .*fine here'
-ok "no result" test ! -e none.txt
-is "no folder is left" "$(left)" ""
+exits "--timeout" 0 fxminify --test "'$bug' single 50 \"\$1\" || sleep 77.8$$ #" --timeout 1 -j4 --max-tests 6 --passes nodes g50.py -o p.txt
+is "--timeout kills a hanging command" "$(running "sleep 77\.8$$")" ""
+exits "an original that hangs" 0 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.9$$ #" --timeout 1 -j4 --max-tests 5 --passes nodes g50.py -o p.txt
+like "hanging is the failure: other candidates pass" "$(cat p.txt.journal)" '"verdict":"fails-same","outcome":"timeout".*"verdict":"passes"'
+is "no process is left" "$(running "sleep 77\.9$$")" ""
+exits "--max-memory that is too small" 4 fxminify --test "python3 -c 'x = bytearray(1 << 29)' || exit 125; true" --max-memory 100M -q g50.py -o p.txt
+exits "--max-memory that is large enough" 0 fxminify --test "python3 -c 'x = bytearray(1 << 20)' || exit 125; true" --max-memory 1G -q --max-tests 3 g50.py -o p.txt
+exits "a missing test command" 4 fxminify --test no_such_command g50.py -o p.txt
+like "the message says that it was not found" "$(last)" '^fxminify: cannot test the original: .*no_such_command.*not found'
+exits "a missing test file" 2 fxminify --test ./no_such_file g50.py -o p.txt
+exits "status 125 means undecided" 4 fxminify --test 'exit 125 #' -q g50.py -o p.txt
+exits "a test killed by a signal" 4 fxminify --test 'kill -9 $$ #' -q g50.py -o p.txt
+like "the message names the signal" "$(last)" 'SIGKILL|signal 9|Killed'
+exits "an original that does not fail" 1 fxminify --test 'echo fine here; false #' -q g50.py -o none.txt
+like "the message has what the test printed" "$(last)" '^fxminify: the original does not fail: .*fine here'
+ok "there is no result" test ! -e none.txt
+is "no directory is left after that" "$(left)" ""
 
 # ---- signals ----
 cat >slow.sh <<EOS
@@ -299,82 +299,82 @@ while n() < tests and p.poll() is None:
 p.send_signal(sig)
 print(p.wait(timeout=30))
 EOS
-is "SIGINT: status" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
-like "SIGINT: it says where the best is" "$(cat err)" 'interrupted; best so far in int.txt'
-ok "SIGINT: that fails" "$bug" triple 1000 int.txt
-is "SIGINT: no folder" "$(left)" ""
-is "SIGINT: no process" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
-like "SIGINT: the journal" "$(tail -1 int.journal)" '"end":"interrupted"'
+is "SIGINT: status 1" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
+like "SIGINT: a message names the best result" "$(cat err)" 'interrupted; best so far in int.txt'
+ok "SIGINT: the best result fails" "$bug" triple 1000 int.txt
+is "SIGINT: no directory is left" "$(left)" ""
+is "SIGINT: no process is left" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
+like "SIGINT: the journal says interrupted" "$(tail -1 int.journal)" '"end":"interrupted"'
 fxminify --test "'$bug' triple 1000" -q -j1 --passes nodes g1000.py -o want.txt
 for at in 1 7 30; do
 	rm -f res.txt*
-	is "kill -9 behind test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
+	is "kill -9 after test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
 	for _ in $(seq 200); do [ "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ] || break; sleep 0.05; done
-	is "its tests end with it" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
-	exits "--resume" 0 fxminify --resume res.txt.journal
-	is "nothing twice" "$(keys res.txt.journal)" ""
-	ok "the same result" cmp res.txt want.txt
+	is "the killed run's tests end" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
+	exits "--resume after kill -9" 0 fxminify --resume res.txt.journal
+	is "--resume repeats no test" "$(keys res.txt.journal)" ""
+	ok "--resume finds the same result" cmp res.txt want.txt
 done
 # The way to where it was is gone in memory: what is on disk is never replaced by less.
 python3 kill.py SIGKILL 20 --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt >/dev/null
 had=$(ops res.txt)
-exits "--resume that ends at once" 0 fxminify --resume res.txt.journal --max-tests 1
-ok "has no larger result" test "$(ops res.txt)" -le "$had"
+exits "--resume that stops after one test" 0 fxminify --resume res.txt.journal --max-tests 1
+ok "its result is not larger than before" test "$(ops res.txt)" -le "$had"
 cp res.txt small-one
 sed -i 's/"key":"[0-9a-f]*"/"key":"1"/' res.txt.journal # as if other questions were asked this time
-exits "--resume that comes not so far" 0 fxminify --resume res.txt.journal --max-tests 2
-ok "leaves the better result" cmp res.txt small-one
+exits "--resume that stops before it finds a smaller result" 0 fxminify --resume res.txt.journal --max-tests 2
+ok "it keeps the better result" cmp res.txt small-one
 rm -rf "${TMPDIR:?}"/* # a process that is killed leaves its folder
 head -c -30 res.txt.journal >cut.journal
-exits "--resume, a cut line" 0 fxminify --resume cut.journal
-like "what the journal has it run is said" "$(cat err)" "--resume runs code from the journal 'cut.journal': the command ./slow\.sh"
-exits "--resume, quietly" 0 fxminify -q --resume cut.journal
-is "if that is asked for now" "$(cat err)" ""
+exits "--resume with an incomplete line in the journal" 0 fxminify --resume cut.journal
+like "a message says which command the journal runs" "$(cat err)" "--resume runs code from the journal 'cut.journal': the command ./slow\.sh"
+exits "--resume -q" 0 fxminify -q --resume cut.journal
+is "--resume -q prints nothing" "$(cat err)" ""
 sed '1s|"--test"|"-q","--test"|' cut.journal >hush.journal
-exits "not by the journal" 0 fxminify --resume hush.journal
-like "which is a program" "$(cat err)" "'hush.journal': the command ./slow\.sh"
-like "so the help says" "$(fxminify -h | tr -s '\n ' ' ')" "so is what a journal names"
-exits "--stats of it" 0 fxminify --stats cut.journal
-like "tells of the line" "$(cat out)" '1 line of the journal could not be read'
+exits "a -q in the journal does not silence --resume" 0 fxminify --resume hush.journal
+like "--resume names the journal's command" "$(cat err)" "'hush.journal': the command ./slow\.sh"
+like "-h warns about journals" "$(fxminify -h | tr -s '\n ' ' ')" "so is what a journal names"
+exits "--stats with an incomplete line" 0 fxminify --stats cut.journal
+like "--stats counts unreadable lines" "$(cat out)" '1 line of the journal could not be read'
 exits "--stats" 0 fxminify --stats int.journal
-like "says what was done" "$(cat out)" 'g1000.py: [0-9]+ tests in .*interrupted.*strategy .*Truncate suffix.*fails-same'
-exits "--stats of something else" 3 fxminify --stats g50.py
-like "is refused" "$(last)" "'g50.py' is not an fxminify journal"
+like "--stats sums up the run" "$(cat out)" 'g1000.py: [0-9]+ tests in .*interrupted.*strategy .*Truncate suffix.*fails-same'
+exits "--stats rejects another file" 3 fxminify --stats g50.py
+like "the message says that it is not a journal" "$(last)" "'g50.py' is not an fxminify journal"
 echo '# changed' >>g1000.py
-exits "--resume, the input has changed" 3 fxminify --resume int.journal
-like "is refused" "$(last)" 'it was changed'
-exits "--resume and a file" 2 fxminify --resume int.journal g50.py
-exits "--resume of nothing" 3 fxminify --resume none.journal
+exits "--resume rejects a changed input" 3 fxminify --resume int.journal
+like "the message says that it was changed" "$(last)" 'it was changed'
+exits "--resume with an input file is rejected" 2 fxminify --resume int.journal g50.py
+exits "--resume with a missing journal" 3 fxminify --resume none.journal
 
 # ---- files that are none ----
 : >empty.py
 exits "an empty file" 3 fxminify --test true empty.py
-is "one line" "$(wc -l <err)" 1
+is "its error is one line" "$(wc -l <err)" 1
 head -c 5000 /dev/urandom >random.bin
-exits "any bytes" 3 fxminify --test true random.bin
-is "one line, again" "$(wc -l <err)" 1
+exits "a file of random bytes" 3 fxminify --test true random.bin
+is "its error is one line, too" "$(wc -l <err)" 1
 exits "a binary" 3 fxminify --test true "$BUILD/bin/fxminify"
-exits "a folder" 3 fxminify --test true "$ROOT"
+exits "a directory" 3 fxminify --test true "$ROOT"
 sed 's/def forward/def foreward/' "$repros/aot_forward/minifier_launcher.py" >broken.py
-exits "no forward" 3 fxminify --test true broken.py
+exits "a program without forward" 3 fxminify --test true broken.py
 sed 's/reader.tensor(buf0/reader.tensor(buf77/' "$repros/aot_forward/minifier_launcher.py" >broken.py
-exits "an input without its storage" 3 fxminify --test true broken.py
-like "says the line" "$(last)" "broken.py' line [0-9]+: 'buf77'"
+exits "an input without storage" 3 fxminify --test true broken.py
+like "the error names the line" "$(last)" "broken.py' line [0-9]+: 'buf77'"
 sed 's/n3: /n99999: /' g50.py >order.py
-exits "a name that is not there" 3 fxminify --test true order.py
+exits "an undefined name" 3 fxminify --test true order.py
 python3 - <<'EOS'
 lines = open("g50.py").read().split("\n")
 lines[10], lines[20] = lines[20], lines[10]
 open("order.py", "w").write("\n".join(lines))
 EOS
 exits "nodes out of order" 3 fxminify --test true order.py
-like "says which" "$(last)" "order.py.*line [0-9]+"
+like "the error names the line of the node" "$(last)" "order.py.*line [0-9]+"
 sed 's/aten\.relu/nonesuch.no_such_op/' g50.py >unknown.py
-exits "an operator that nobody knows" 0 fxminify --test "'$bug' single 50" -q unknown.py -o p.txt
-exits "invalid options" 2 fxminify --nonesuch g50.py
-exits "no file" 2 fxminify --test true
-exits "two oracles" 2 fxminify --test true --locate g50.py
-exits "no such file" 3 fxminify --test true none.py
+exits "an unknown operator" 0 fxminify --test "'$bug' single 50" -q unknown.py -o p.txt
+exits "an invalid option" 2 fxminify --nonesuch g50.py
+exits "a missing operand" 2 fxminify --test true
+exits "--test with --locate is rejected" 2 fxminify --test true --locate g50.py
+exits "a missing input file" 3 fxminify --test true none.py
 
 # ---- large ----
 if nm "$BUILD/bin/fxminify" 2>/dev/null | grep -q __asan_init; then
@@ -389,9 +389,9 @@ with open("large.py", "w") as f:
         f.write("        " + pad)
     f.write("        return (n199999,)\n")
 EOS
-	ok "50 MB" test "$(stat -c %s large.py)" -gt 50000000
+	ok "the input has 50 MB" test "$(stat -c %s large.py)" -gt 50000000
 	run timeout 120 bash -c 'ulimit -v 1500000; exec fxminify --test true --max-tests 1 -q large.py -o large.txt'
-	is "are read in bounded time and memory" "$status $(head -1 err)" "0 "
+	is "50 MB are read in bounded time and memory" "$status $(head -1 err)" "0 "
 	rm -f large.*
 fi
 
@@ -399,18 +399,18 @@ fi
 mkdir small
 if mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	TMPDIR=$TMP/small exits "no room for tests" 4 fxminify --test true -q g1000.py -o p2.txt
-	is "one line" "$(wc -l <err)" 1
-	like "says so" "$(last)" 'No space left'
-	is "nothing is left there" "$(ls small)" ""
+	is "a full disk: the error is one line" "$(wc -l <err)" 1
+	like "the error says that no space is left" "$(last)" 'No space left'
+	is "nothing is left on the full disk" "$(ls small)" ""
 	head -c 60000 /dev/zero >small/fill
-	exits "no room for the result" 4 fxminify --test "'$bug' far 1000" -q g1000.py -o small/r.txt --journal p2.journal
-	like "says so" "$(last)" 'small/r.txt.*No space left'
-	is "nothing half-written" "$(ls small)" fill
+	exits "a full disk for the result" 4 fxminify --test "'$bug' far 1000" -q g1000.py -o small/r.txt --journal p2.journal
+	like "the error names the result" "$(last)" 'small/r.txt.*No space left'
+	is "no partial result is left" "$(ls small)" fill
 	rm small/fill
-	exits "no room for the journal" 0 fxminify --test "'$bug' far 200" -j1 g200.py -o p2.txt --journal small/j
+	exits "a full disk for the journal" 0 fxminify --test "'$bug' far 200" -j1 g200.py -o p2.txt --journal small/j
 	umount small
 else
 	skip "a full disk" "cannot mount a tmpfs"
 fi
-is "no folder is left" "$(left)" ""
+is "no directory is left after all" "$(left)" ""
 done_testing

@@ -17,28 +17,28 @@ for log in hostile.log "$broken"/hostile_*.log; do
 		log=$(realpath "$log")
 		(cd "$work" && timeout 60 tlparse "$log" -o "out_$name$p" $p) >out 2>err
 		is "$name $p: a report" "$?" 0
-		is "$name $p: nothing is written outside of it" "$(diff <(echo "$before") <(outside))" ""
+		is "$name $p: nothing is written outside" "$(diff <(echo "$before") <(outside))" ""
 		run python3 "$ROOT/tests/lib/check_pages.py" "$work/out_$name$p"
 		if [ "$status" = 0 ]; then
 			pass "$name $p: no markup of the log's, each link leads somewhere ($(cat out))"
 		else
 			fail "$name $p: no markup of the log's, each link leads somewhere" "$(cat out)"
 		fi
-		is "$name $p: compile_directory.json is JSON" "$(python3 -c 'import report, sys; print(type(report.strict(open(sys.argv[1], "rb").read().decode())).__name__)' \
+		is "$name $p: compile_directory.json is valid JSON" "$(python3 -c 'import report, sys; print(type(report.strict(open(sys.argv[1], "rb").read().decode())).__name__)' \
 			"$work/out_$name$p/compile_directory.json" 2>&1)" dict
-		is "$name $p: raw.jsonl is a JSON a line" "$(python3 -c '
+		is "$name $p: raw.jsonl has one JSON document per line" "$(python3 -c '
 import json, sys
 for line in open(sys.argv[1], "rb"): json.loads(line.decode())' "$work/out_$name$p/raw.jsonl" 2>&1)" ""
-		is "$name $p: folders and plain files only" "$(find "$work/out_$name$p" ! -type d ! -type f)" ""
+		is "$name $p: directories and regular files only" "$(find "$work/out_$name$p" ! -type d ! -type f)" ""
 	done
 done
 cd "$work/out_hostile" || exit 4
-ok "the index is the index" grep -q "What happened in this compilation" index.html
-is "raw.log is the log" "$(cmp raw.log "$TMP/hostile.log" 2>&1)" ""
-ok "the style is the style" cmp -s assets/tlparse.css "$ROOT/share/dir/tlparse.css"
-is "same names, different numbers: all are there" "$(find ./-_0_0_0 -maxdepth 1 -regex '.*/same_[0-9]*.json' | wc -l)" "$(grep -c '"name": "same", "encoding": "json"' raw.log)"
-is "two of a name that is longer than a file's may be are two" "$(find ./-_0_0_0 -maxdepth 1 -name 'nnnn*.json' | wc -l)" 1
-ok "a folder is not taken for a file of that name" test -d ./-_0_0_0/same.html_
+ok "index.html is the report's own" grep -q "What happened in this compilation" index.html
+is "raw.log equals the log" "$(cmp raw.log "$TMP/hostile.log" 2>&1)" ""
+ok "the style sheet is ours" cmp -s assets/tlparse.css "$ROOT/share/dir/tlparse.css"
+is "equal names with different numbers are all kept" "$(find ./-_0_0_0 -maxdepth 1 -regex '.*/same_[0-9]*.json' | wc -l)" "$(grep -c '"name": "same", "encoding": "json"' raw.log)"
+is "two very long equal names are both kept" "$(find ./-_0_0_0 -maxdepth 1 -name 'nnnn*.json' | wc -l)" 1
+ok "a directory is not mistaken for a file" test -d ./-_0_0_0/same.html_
 cd "$TMP" || exit 4
 
 # ---- the single file ----
@@ -91,10 +91,10 @@ for name in '<script>alert(1)<.log' $'new\nline.log' '"quoted".log' 'a%2e%23#?.l
 done
 cp "$broken/no_newline.log" ..log
 run tlparse logs ..log -o named
-is "logs of odd names: a report" "$status $(cat err)" "0 "
-is "... a folder each" "$(find named -mindepth 2 -maxdepth 2 -name raw.log | tr -dc '\n' | wc -l)" "$(find logs ..log -type f -printf 'x\n' | wc -l)"
+is "logs with unusual names" "$status $(cat err)" "0 "
+is "... get one directory each" "$(find named -mindepth 2 -maxdepth 2 -name raw.log | tr -dc '\n' | wc -l)" "$(find logs ..log -type f -printf 'x\n' | wc -l)"
 run python3 "$ROOT/tests/lib/check_pages.py" named
-is "... each is linked" "$status $(cat out)" "0 $(find named -name '*.html' -printf 'x\n' | wc -l) pages $(sed 's/.* pages //' out)"
+is "... are all linked" "$status $(cat out)" "0 $(find named -name '*.html' -printf 'x\n' | wc -l) pages $(sed 's/.* pages //' out)"
 run tlparse logs
 mv out page.html
 is "... as a page" "$status $(python3 -c "$page" page.html plain.html 2>&1 | tail -n 3)" "0 "
@@ -104,7 +104,7 @@ cp "$broken/truncated_line.log" $'logs/esc\x1b[31m\n.log'
 run tlparse --json $'logs/esc\x1b[31m\n.log'
 is "messages show control bytes as ?" "$status $(wc -l <err) $(LC_ALL=C tr -d '[:print:]\n' <err | wc -c)" "0 1 0"
 run tlparse --json -v $'logs/esc\x1b[31m\n.log'
-is "... the summary too" "$(LC_ALL=C tr -d '[:print:]\n' <err | wc -c)" 0
+is "... so does the summary" "$(LC_ALL=C tr -d '[:print:]\n' <err | wc -c)" 0
 run tlparse -v --json hostile.log
-is "... keys and versions of a log too" "$(LC_ALL=C tr -d '[:print:]\n' <err | LC_ALL=C tr -d '\200-\377' | wc -c)" 0
+is "... so do keys and versions" "$(LC_ALL=C tr -d '[:print:]\n' <err | LC_ALL=C tr -d '\200-\377' | wc -c)" 0
 done_testing

@@ -26,17 +26,17 @@ records() { jq -c '[.summary.records,[.damage[].kind]]' out 2>&1; }
 
 # ---- the disk fails under the log ----
 inject INJECT_FILE=in.log INJECT_READ=EIO:0 -- --json ../in.log
-is "no byte can be read: 3, one line" "$status $(wc -l <err) $(grep -c 'Input/output error' err)" "3 1 1"
+is "no byte is readable: 3, one line" "$status $(wc -l <err) $(grep -c 'Input/output error' err)" "3 1 1"
 for mode in --html "-o dir"; do
 	# shellcheck disable=SC2086
 	inject INJECT_FILE=in.log INJECT_READ=EIO:0 -- $mode ../in.log
-	is "no byte can be read, $mode: 3" "$status $(wc -c <out)" "3 0"
+	is "no byte is readable, $mode: 3" "$status $(wc -c <out)" "3 0"
 	empty "... nothing is left"
 done
 inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- --json ../in.log
 head -c 60000 in.log >head.log # the first 4096 are read before, to see what it is
-is "an error after 60000 bytes: what came before, and 3" "$status $(wc -l <err) $(jq .summary.records out)" "3 1 $(tlparse --json head.log 2>/dev/null | jq .summary.records)"
-is "... damage 'input' in its line" "$(jq -c '[.damage[]|select(.kind == "input")|.line]' out)" "[$(($(wc -l <head.log) + 1))]"
+is "an error after 60000 bytes: records before it, and 3" "$status $(wc -l <err) $(jq .summary.records out)" "3 1 $(tlparse --json head.log 2>/dev/null | jq .summary.records)"
+is "... damage 'input' at its line" "$(jq -c '[.damage[]|select(.kind == "input")|.line]' out)" "[$(($(wc -l <head.log) + 1))]"
 inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- --json --strict ../in.log
 is "... --strict: 1" "$status" 1
 inject INJECT_FILE=in.log INJECT_READ=EIO:8000 -- --json ../in.log.gz
@@ -44,10 +44,10 @@ is "... in a .gz" "$status $(wc -l <err) $(jq -c '[.damage[].kind]|index("input"
 inject INJECT_READ=EIO:60000 -- --json - <in.log
 is "... on standard input" "$status $(jq -c '[.damage[].kind]|index("input") != null' out)" "3 true"
 inject INJECT_FILE=in.log INJECT_READ=EIO:64096 -- -o dir ../in.log
-is "... as a directory: what came before" "$status $(cmp box/dir/raw.log head.log 2>&1)" "3 "
+is "... as a directory: records before it" "$status $(cmp box/dir/raw.log head.log 2>&1)" "3 "
 rm -rf box/dir
 inject INJECT_FILE=in.log INJECT_READ=EIO:0 -- --json ../in.log ../more.log
-is "one log of two cannot be read: the other, a warning, and 3" "$status $(wc -l <err) $(records)" "3 1 [430,[]]"
+is "one of two logs is unreadable: the other, a warning, and 3" "$status $(wc -l <err) $(records)" "3 1 [430,[]]"
 
 # ---- short and interrupted calls change nothing ----
 for file in in.log in.log.gz; do
@@ -57,13 +57,13 @@ for file in in.log in.log.gz; do
 	for how in "INJECT_READ=SHORT INJECT_FILE=in.log" "INJECT_READ=EINTR INJECT_FILE=in.log" "INJECT_WRITE=SHORT INJECT_FILE=in.log"; do
 		# shellcheck disable=SC2086
 		inject $how -- --json ../$file
-		is "$file, $how, --json: the same" "$status $(cmp out want.json 2>&1)" "0 "
+		is "$file, $how, --json: equal" "$status $(cmp out want.json 2>&1)" "0 "
 		# shellcheck disable=SC2086
 		inject $how -- --html ../$file
-		is "$file, $how, --html: the same" "$status $(cmp out want.html 2>&1)" "0 "
+		is "$file, $how, --html: equal" "$status $(cmp out want.html 2>&1)" "0 "
 		# shellcheck disable=SC2086
 		inject $how SOURCE_DATE_EPOCH=0 -- -o dir ../$file
-		is "$file, $how, -o: the same" "$status $(diff -r box/dir want.dir 2>&1 | head -3)" "0 "
+		is "$file, $how, -o: equal" "$status $(diff -r box/dir want.dir 2>&1 | head -3)" "0 "
 		rm -rf box/dir
 	done
 	rm -rf want.dir
@@ -79,7 +79,7 @@ for mode in "--json -o doc.json" "--html=page.html" "-o dir" "-p -o dir" "-o dir
 		[ -z "$(ls -A box)" ] || wrong+=" $n: left $(ls box);"
 		rm -rf box && mkdir box
 	done
-	is "no space left, $mode: 4, one line, nothing left" "$wrong" ""
+	is "no space left, $mode: 4, one line, no file" "$wrong" ""
 done
 for mode in --json --html; do
 	inject INJECT_WRITE=3000 -- $mode ../in.log
@@ -120,11 +120,11 @@ for mode in --json --html "-o dir"; do
 		esac
 		rm -rf box && mkdir box
 	done
-	is "no memory, $mode: 4 and 'out of memory'" "$wrong" ""
+	is "out of memory, $mode: 4 and a message" "$wrong" ""
 	ok "... at $dead points" test $dead -gt 5
 done
 inject INJECT_MALLOC=40 -- --json ../more.log
-is "no memory: the message" "$status $(cat err)" "4 out of memory"
+is "out of memory: the message" "$status $(cat err)" "4 out of memory"
 
 # ---- a package that is cut while it is looked at ----
 cut() { # cut TOOL ARGUMENT... : with a package that is cut as soon as it is mapped; what is said
@@ -135,6 +135,6 @@ cut() { # cut TOOL ARGUMENT... : with a package that is cut as soon as it is map
 for line in "aoti-checkinputs cut.pt2" "aoti-checkinputs --doctor cut.pt2" "aoti-checkinputs --probe cut.pt2" "aoti-printer cut.pt2 f32[3,8]" \
 	"aoti-nanassert cut.pt2 f32[3,8]" "pt2-run -o out.npz cut.pt2 f32[3,8]" "fxexplain kernel cpp_fused_relu_0 cut.pt2"; do
 	# shellcheck disable=SC2086
-	is "a file is cut meanwhile: ${line%% *}${line#*cut.pt2}" "$(cut $line)" "3 1 1 0"
+	is "a file truncated while it is read: ${line%% *}${line#*cut.pt2}" "$(cut $line)" "3 1 1 0"
 done
 done_testing

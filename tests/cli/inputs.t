@@ -65,9 +65,9 @@ for mode in "" "-o d"; do
 	is "standard input, '$mode': exit 0" "$status" 0
 done
 cmp -s d/raw.log in.log
-is "standard input: raw.log is the input" $? 0
-exits "standard input that is closed" 3 tlparse --json - <&-
-exits "standard input that is empty" 3 tlparse --json - </dev/null
+is "standard input: raw.log equals the input" $? 0
+exits "closed standard input" 3 tlparse --json - <&-
+exits "empty standard input" 3 tlparse --json - </dev/null
 is "... one line" "$(wc -l <err)" 1
 exits "standard input that is a directory" 3 tlparse --json - <.
 
@@ -88,32 +88,32 @@ ln -s nowhere logs/dangling
 chmod 0 logs/empty.log
 run timeout 20 tlparse --json logs
 is "a directory: its traces, in order" "$status $(count '[.inputs[].path|split("/")[-1]|split("_")[-1]]|join(" ")')" "0 aaaa.log cccc.log bbbb.log.gz mine"
-is "a directory: other files are no warning" "$(cat err)" ""
+is "a directory: other files cause no warning" "$(cat err)" ""
 run tlparse --json logs/
 is "a directory with a slash" "$status $(count '.logs|length')" "0 4"
 touch -d '2001-01-01' logs/* 2>/dev/null
 touch -h logs/dangling
 touch -d '2021-01-01' logs/dedicated_log_torch_trace_rank_2_cccc.log
 run tlparse --json --latest logs
-is "--latest: the one written last" "$status $(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "0 dedicated_log_torch_trace_rank_2_cccc.log"
-exits "--latest wants a directory" 2 tlparse --json --latest in.log
+is "--latest: the last one written" "$status $(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "0 dedicated_log_torch_trace_rank_2_cccc.log"
+exits "--latest needs a directory" 2 tlparse --json --latest in.log
 mkdir none
-exits "an empty directory: nothing could be read" 3 tlparse --json none
+exits "an empty directory: nothing to read" 3 tlparse --json none
 is "... one line" "$(wc -l <err)" 1
 echo "text" >none/file.txt
 exits "a directory without traces" 3 tlparse --json none
 like "... names it" "$(cat err)" "none"
 run tlparse logs -o many
 is "a directory as a directory: exit 0" "$status" 0
-is "... one folder for each log" "$(find many -mindepth 2 -maxdepth 2 -name raw.log -printf . )" "...."
+is "... one directory for each log" "$(find many -mindepth 2 -maxdepth 2 -name raw.log -printf . )" "...."
 is "... all in the index" "$(grep -c 'href="[^"]*/index.html"' many/index.html | grep -c '[1-9]')" 1
 run tlparse logs
 is "a directory as a page" "$status $(grep -c 'id="model"' out)" "0 1"
 if [ ${#plain[@]} -gt 0 ]; then
 	mkdir locked && cp in.log locked && chmod 0 locked
-	exits "a directory that may not be read" 3 "${plain[@]}" tlparse --json locked
+	exits "an unreadable directory" 3 "${plain[@]}" tlparse --json locked
 	like "... says so in one line" "$(wc -l <err) $(cat err)" "^1 .*locked.*[Pp]ermission denied"
-	exits "a file that may not be read" 3 "${plain[@]}" tlparse --json secret
+	exits "an unreadable file" 3 "${plain[@]}" tlparse --json secret
 	like "... says so in one line" "$(wc -l <err) $(cat err)" "^1 .*secret.*[Pp]ermission denied"
 	chmod 700 locked && cp "$log" locked/second.log && chmod 0 locked/second.log && mv locked/second.log locked/dedicated_log_torch_trace_x.log
 	run "${plain[@]}" tlparse --json locked
@@ -124,9 +124,9 @@ fi
 
 # ---- several ----
 run tlparse --json in.log "$DATA/recompiles.log" in.log
-is "several operands, in order, repeated too" "$(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "in.log recompiles.log in.log"
+is "several operands, in order, even repeated" "$(count '[.inputs[].path|split("/")[-1]]|join(" ")')" "in.log recompiles.log in.log"
 run tlparse in.log "$DATA/recompiles.log" in.log -o three
-is "several operands: a folder each" "$status $(find three -name raw.log | wc -l)" "0 3"
+is "several operands: one directory each" "$status $(find three -name raw.log | wc -l)" "0 3"
 run tlparse --json in.log missing.log
 is "one of two is missing: the other, one warning" "$status $(count '.logs|length') $(wc -l <err)" "0 1 1"
 run tlparse --json missing.log in.log none
@@ -135,55 +135,55 @@ run tlparse missing.log in.log
 is "... as a page" "$status $(grep -c 'id="model"' out) $(wc -l <err)" "0 1 1"
 run tlparse missing.log in.log "$broken/empty.log" "$DATA/recompiles.log" -o some
 is "... as a directory: exit 0, a warning each" "$status $(wc -l <err)" "0 2"
-is "... no folder for what could not be read" "$(cd some && echo */)" "assets/ in/ recompiles/"
-is "... nor is it in the index" "$(grep -c missing some/index.html)" 0
+is "... no directory for unreadable logs" "$(cd some && echo */)" "assets/ in/ recompiles/"
+is "... unreadable logs are not in the index" "$(grep -c missing some/index.html)" 0
 for mode in --json --html "-o bad"; do
 	# shellcheck disable=SC2086
-	exits "all are missing, $mode: 3" 3 tlparse $mode missing.log missing2.log
+	exits "all missing, $mode: 3" 3 tlparse $mode missing.log missing2.log
 	# shellcheck disable=SC2086
 	exits "missing, $mode: 3" 3 tlparse $mode missing.log
-	like "missing, $mode: one line that says so" "$(wc -l <err) $(cat err)" "^1 tlparse: .*'missing.log': No such file"
+	like "missing, $mode: one line" "$(wc -l <err) $(cat err)" "^1 tlparse: .*'missing.log': No such file"
 	is "missing, $mode: no output" "$(wc -c <out)" 0
 	# shellcheck disable=SC2086
-	exits "no trace, $mode: 3" 3 tlparse $mode "$ROOT/README.md" "$ROOT/Makefile"
+	exits "not a trace, $mode: 3" 3 tlparse $mode "$ROOT/README.md" "$ROOT/Makefile"
 	# shellcheck disable=SC2086
 	exits "an empty file, $mode: 3" 3 tlparse $mode "$broken/empty.log"
 	like "an empty file, $mode: one line" "$(wc -l <err) $(cat err)" "^1 tlparse: .*empty"
 done
-ok "nothing readable: no directory" test ! -e bad
-is "nothing readable: nothing half-written" "$(find . -name '*.tmp.*')" ""
-exits "--strict: a log that could not be read at all is a finding" 1 tlparse --json --strict in.log missing.log
+ok "nothing readable: no directory is left" test ! -e bad
+is "nothing readable: no temporary file is left" "$(find . -name '*.tmp.*')" ""
+exits "--strict: an unreadable log is a finding" 1 tlparse --json --strict in.log missing.log
 
 # ---- damage ----
 for mode in --json --html "-o partial"; do
 	# shellcheck disable=SC2086
 	run tlparse $mode "$broken/truncated_payload.log"
-	is "read in part, $mode: exit 0 and one warning" "$status $(wc -l <err)" "0 1"
+	is "partly read, $mode: exit 0 and one warning" "$status $(wc -l <err)" "0 1"
 	like "... that names file and line" "$(cat err)" "tlparse: .*truncated_payload.log: line [0-9]+: "
 	rm -rf partial
 	# shellcheck disable=SC2086
 	run tlparse $mode --strict "$broken/truncated_payload.log"
-	is "read in part, $mode --strict: exit 1" "$status $(wc -l <err)" "1 1"
+	is "partly read, $mode --strict: exit 1" "$status $(wc -l <err)" "1 1"
 	rm -rf partial
 	# shellcheck disable=SC2086
-	exits "read whole, $mode --strict: exit 0" 0 tlparse $mode --strict in.log
+	exits "completely read, $mode --strict: exit 0" 0 tlparse $mode --strict in.log
 	rm -rf partial
 done
 exits "-q keeps the warning" 0 tlparse -q --json "$broken/truncated_payload.log"
 is "-q keeps the warning: one line" "$(wc -l <err)" 1
 exits "--strict-compile-id: 0" 0 tlparse --json --strict-compile-id in.log
-exits "--strict-compile-id: 1 for ids that are none" 1 tlparse --json --strict-compile-id "$broken/frame_ids.log"
+exits "--strict-compile-id: 1 for invalid ids" 1 tlparse --json --strict-compile-id "$broken/frame_ids.log"
 head -c -20 in.log.gz >cut.gz
 run tlparse --json cut.gz
-is "a truncated .gz: read in part" "$status $(wc -l <err)" "0 1"
+is "a truncated .gz: partly read" "$status $(wc -l <err)" "0 1"
 is "... damage 'input'" "$(count '[.damage[].kind]|index("input") != null')" true
-like "... most of it is there" "$(count .summary.records)" "^1[0-9][0-9]$"
+like "... most records are read" "$(count .summary.records)" "^1[0-9][0-9]$"
 head -c 5 in.log.gz >stub.gz
-exits "nothing of a .gz: 3" 3 tlparse --json stub.gz
+exits "a .gz without data: 3" 3 tlparse --json stub.gz
 { head -c 3000 in.log.gz; head -c 500 /dev/urandom; tail -c +3500 in.log.gz; } >bent.gz
 run timeout 20 tlparse --json bent.gz
-is "a corrupt .gz: read in part" "$status $(wc -l <err) $(count '[.damage[].kind]|index("input") != null')" "0 1 true"
+is "a corrupt .gz: partly read" "$status $(wc -l <err) $(count '[.damage[].kind]|index("input") != null')" "0 1 true"
 { cat in.log.gz; echo "garbage"; } >junk.gz
 run tlparse --json junk.gz
-is "rubbish after a .gz: all records are read" "$status $(count .summary.records)" "0 139"
+is "trailing garbage after a .gz: all records are read" "$status $(count .summary.records)" "0 139"
 done_testing

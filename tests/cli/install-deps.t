@@ -8,14 +8,14 @@ stand_in() { printf '#!%s/bin/bash\n%s\n' "$TMP" "$2" >"bin/$1"; chmod +x "bin/$
 deps() { run env -i PATH="$TMP/bin" bash "$ROOT/scripts/install-deps" "$@"; }
 
 deps build
-is "without dpkg: what is missing" "$status" 4
-like "is said for dnf" "$(cat err)" "dnf install .*'pkgconfig\(libdw\)'.*'pkgconfig\(libseccomp\)' sleef"
-like "for pacman" "$(cat err)" 'pacman -S .*libelf'
-like "for conda" "$(cat err)" 'conda create .*elfutils'
+is "without dpkg" "$status" 4
+like "packages are named for dnf" "$(cat err)" "dnf install .*'pkgconfig\(libdw\)'.*'pkgconfig\(libseccomp\)' sleef"
+like "packages are named for pacman" "$(cat err)" 'pacman -S .*libelf'
+like "packages are named for conda" "$(cat err)" 'conda create .*elfutils'
 stand_in cc :
 stand_in pkg-config :
 deps build
-is "with a compiler and the libraries all is well" "$status:$(cat out err)" "0:"
+is "with a compiler and the libraries nothing is missing" "$status:$(cat out err)" "0:"
 
 # Ubuntu 24.04, where clang is 18: apt knows it and its runtime; nothing is installed, no root, no sudo.
 rm bin/cc bin/pkg-config
@@ -40,9 +40,9 @@ stand_in apt-cache 'case "$1 $2" in
 *) exit 100 ;; esac'
 deps check
 is "without root" "$status" 4
-like "what to ask for" "$(cat err)" 'Ask an administrator for:.*apt-get install .*libelf-dev.* clang .*libclang-rt-18-dev'
-like "and what goes without" "$(cat err)" 'Without one:.*conda create -n pt2utils'
-unlike "nothing that apt has not" "$(cat err)" 'clang-format-14|chromium|libclang-rt-14'
+like "the message says what to ask an administrator for" "$(cat err)" 'Ask an administrator for:.*apt-get install .*libelf-dev.* clang .*libclang-rt-18-dev'
+like "the message has a way without root" "$(cat err)" 'Without one:.*conda create -n pt2utils'
+unlike "packages that apt lacks are not named" "$(cat err)" 'clang-format-14|chromium|libclang-rt-14'
 # Debian 11: the runtime is a part of another package.
 stand_in apt-cache 'case "$1 $2" in
 "depends clang") printf "clang\n  Depends: clang-11\n" ;;
@@ -54,20 +54,20 @@ like "clang 11" "$(cat err)" 'libclang-common-11-dev'
 stand_in id 'echo 0'
 deps build
 is "as root" "$status" 0
-like "what is missing is installed" "$(cat apt.log)" 'update.*install .*-y .*libseccomp-dev'
-like "how much that is was said before" "$(cat out)" '^installing 281 packages \(388 MB to download, 1,576 MB on disk\): gcc .*libseccomp-dev'
-unlike "of the build no more" "$(cat out)" 'check-core'
+like "missing packages are installed" "$(cat apt.log)" 'update.*install .*-y .*libseccomp-dev'
+like "their number and size are announced" "$(cat out)" '^installing 281 packages \(388 MB to download, 1,576 MB on disk\): gcc .*libseccomp-dev'
+unlike "check-core is not mentioned for a build" "$(cat out)" 'check-core'
 deps check
-like "of all tests, too, with what needs none of it" "$(cat out)" '^installing 281 packages .* valgrind.*make check-core'
+like "for all tests check-core is mentioned" "$(cat out)" '^installing 281 packages .* valgrind.*make check-core'
 touch offline
 deps check
 is "without a network" "$status:$(cat out)" "4:"
-is "one line" "$(wc -l <err)" 1
-like "says so" "$(cat err)" '^install-deps: cannot install [0-9]+ missing packages, no package server answers: Failed to fetch .*Temporary failure resolving$'
+is "the error is one line" "$(wc -l <err)" 1
+like "the error says that packages cannot be installed" "$(cat err)" '^install-deps: cannot install [0-9]+ missing packages, no package server answers: Failed to fetch .*Temporary failure resolving$'
 rm offline
 touch conflict
 deps build
-is "what apt does not have" "$status:$(cat out err)" "4:install-deps: apt cannot install them: Unable to locate package libdw-dev"
+is "a package that apt lacks" "$status:$(cat out err)" "4:install-deps: apt cannot install them: Unable to locate package libdw-dev"
 rm conflict
 touch cut
 deps build
@@ -75,12 +75,12 @@ is "a download that fails" "$status:$(cat err)" "4:install-deps: apt-get install
 rm cut apt.log
 deps --look build
 is "--look installs nothing" "$status:$(cat apt.log 2>/dev/null)" "4:"
-like "and says how" "$(cat err)" 'missing packages; install them ..make demo. does, too. with:.*  apt-get install gcc make'
+like "--look says how to install them" "$(cat err)" 'missing packages; install them ..make demo. does, too. with:.*  apt-get install gcc make'
 touch apt.log
 grep -oE '[a-z0-9+-]+' "$ROOT/scripts/install-deps" | sed 's/$/ installed/' >all; echo 'libclang-common-11-dev installed' >>all
 stand_in dpkg-query 'cat all'
 rm apt.log
 deps check
-is "nothing is done when all is there" "$status:$(cat out err):$(ls apt.log 2>/dev/null)" "0::"
-exits "no target" 2 bash "$ROOT/scripts/install-deps"
+is "nothing is done when nothing is missing" "$status:$(cat out err):$(ls apt.log 2>/dev/null)" "0::"
+exits "a missing operand" 2 bash "$ROOT/scripts/install-deps"
 done_testing

@@ -14,20 +14,20 @@ text() { jq -r "$2" "$1"; }
 for f in "$ROOT"/tests/data/jit/*.py; do
 	name=$(basename "$f" .py)
 	rewritten "$f" "$name.json" || fail "$name is read"
-	is "$name: every call of a kernel goes through ours" \
+	is "$name: every kernel call is rewritten" \
 		"$(text "$name.json" .rewritten | grep -E '^ +([a-z_0-9]+ = )?(cpp_fused|triton_|extern_kernels\.|torch\.ops\.)' | grep -vE 'empty|_alloc_from_pool|= torch\.ops\.[a-z.]+$')" ""
-	is "$name: it compiles" "$(text "$name.json" .compiles)" true
+	is "$name: the rewritten text compiles" "$(text "$name.json" .compiles)" true
 done
 roles() { text "$1.json" "[.calls[] | .name + \": \" + ([.args[] | select(.role != \"scalar\") | .role + \" \" + .text] | join(\", \"))][$2]"; }
-is "roles of a kernel: by its own declaration" "$(roles training.0_forward 0)" \
+is "kernel arguments have the roles that the kernel declares" "$(roles training.0_forward 0)" \
 	"extern_kernels.mm: in primals_1, in primals_2, out buf0"
-is "a kernel that works in place on memory that was taken over" "$(roles training.0_backward 0)" \
+is "a kernel that works in place on reused memory" "$(roles training.0_backward 0)" \
 	"$(text training.0_backward.json '.calls[0].name'): inout buf0, in tangents_1"
-is "what is taken over from an input is that input" \
+is "memory reused from an input counts as that input" \
 	"$(text training.0_backward.json '[.values[] | select(.name == "buf0") | .kind] | join(",")')" input
-is "nodes and operators of the comment before" "$(text training.0_forward.json '.calls[0].original_aten')" aten.mm
-is "the graph's name" "$(text training.0_backward.json .model)" 0_backward
-is "results of an operator have the names of their parts" "$(text operators.0_inference.json \
+is "nodes and operators come from the preceding comment" "$(text training.0_forward.json '.calls[0].original_aten')" aten.mm
+is "the graph has its name" "$(text training.0_backward.json .model)" 0_backward
+is "parts of an operator's result have names" "$(text operators.0_inference.json \
 	'[.calls[] | select(.name | test("sort")) | .args[] | select(.role == "out") | .text] | join(" ")')" "$(text operators.0_inference.json \
 	'[.values[].name | select(. == "buf1" or . == "buf2")] | sort | join(" ")')"
 
@@ -60,96 +60,96 @@ cp "$ROOT"/tests/lib/jittorch/{graph,app}.py .
 line=$(grep -n '^        cpp_fused_log_0' graph.py | cut -d: -f1)
 want=$(python3 app.py graph.py 'print(step())')
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'print(step())'
-is "the same result" "$(cat out)" "$want"
-is "no NaN: the command's status" "$status" 0
-is "all four calls are seen" "$(jq .calls f.json)" 4
+is "the watched program prints the same" "$(cat out)" "$want"
+is "without a NaN the status is the command's" "$status" 0
+is "all four calls are recorded" "$(jq .calls f.json)" 4
 
 run aoti-nanassert --log f.txt -- env RANK=3 python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
-like "the rank of a process that torchrun started" "$(cat f.txt)" 'process [0-9]+ \(rank 3\), graph 3_backward'
+like "the rank of a torchrun process is reported" "$(cat f.txt)" 'process [0-9]+ \(rank 3\), graph 3_backward'
 RANK=2 run aoti-printer -q -o ranked -- python3 app.py graph.py 'step()'
-is "... also in a dump" "$(jq -r 'select(.kernel) | .rank' ranked/calls.jsonl | sort -u)" 2
+is "... in a dump, too" "$(jq -r 'select(.kernel) | .rank' ranked/calls.jsonl | sort -u)" 2
 run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
-is "a finding" "$status" 1
-like "the kernel, its call, Run and line" "$(cat f.txt)" "NaN produced by cpp_fused_log_0 \(call 0 of run 1, line $line\)"
-like "the graph and its text" "$(cat f.txt)" 'process [0-9]+, graph 3_backward \(graph.py\)'
-like "a weight by its path in the program" "$(cat f.txt)" 'up\.weight \(primals_1\), a weight f32\[3\]: min -2, .*; there \[1\] = -2'
-like "the line of the program" "$(cat f.txt)" '/home/user/model.py:7 in forward: y = torch.log\(w\)'
-like "nodes and ATen" "$(cat f.txt)" 'ATen +aten.log'
-like "counted as what it is" "$(cat f.txt)" '1 torch.compile graph, 8 calls'
+is "a NaN in a graph" "$status" 1
+like "the kernel, its call, run and line are reported" "$(cat f.txt)" "NaN produced by cpp_fused_log_0 \(call 0 of run 1, line $line\)"
+like "the graph and its file are reported" "$(cat f.txt)" 'process [0-9]+, graph 3_backward \(graph.py\)'
+like "a weight is reported by its module path" "$(cat f.txt)" 'up\.weight \(primals_1\), a weight f32\[3\]: min -2, .*; there \[1\] = -2'
+like "the program's line is reported" "$(cat f.txt)" '/home/user/model.py:7 in forward: y = torch.log\(w\)'
+like "ATen operators are reported" "$(cat f.txt)" 'ATen +aten.log'
+like "the summary counts graphs" "$(cat f.txt)" '1 torch.compile graph, 8 calls'
 
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step(g=(1.0, 200.0, 1.0))'
-is "a result of an operator, by its part's name" "$(jq -r '.findings[0] | .kernel, .values[.bad].buffer' f.json | paste -sd' ')" \
+is "a part of an operator's result is reported by name" "$(jq -r '.findings[0] | .kernel, .values[.bad].buffer' f.json | paste -sd' ')" \
 	"torch.ops.test.halves buf5"
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step(g=(float("nan"), 1.0, 1.0))'
-is "a NaN that came in: the gradient" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "input the gradient of output 0"
+is "a NaN in the incoming gradient" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "input the gradient of output 0"
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
-is "... a weight" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant up.weight"
+is "... in a weight" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant up.weight"
 
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
-like "--fail: an exception at that very line" "$(cat err)" "line $line, in call"
-like "... that says what" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'
+like "--fail raises an exception at that line" "$(cat err)" "line $line, in call"
+like "... its message has the finding" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py '
 try: step((1.0, -2.0, 3.0))
 except RuntimeError as e: print("caught")
 print(step.__name__)'
-is "... that the program may catch" "$(cat out)" $'caught\nstep'
+is "... the program may catch it" "$(cat out)" $'caught\nstep'
 
 run aoti-nanassert --graph '*_forward' --json --log f.json -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
-is "--graph: not of another" "$(jq .calls f.json)" 0
+is "--graph skips other graphs" "$(jq .calls f.json)" 0
 run aoti-nanassert --graph 3_backward --step 1..2 --json --log f.json -- python3 app.py graph.py 'for i in range(5): step((1.0, -2.0, 3.0))'
-is "--step: these Runs" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,1]"
+is "--step selects runs" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,1]"
 sgd='from torch.optim.optimizer import SGD; o = SGD()'
 run aoti-nanassert --step 2 --json --log f.json -- python3 app.py graph.py "$sgd
 for i in range(4): step((1.0, -2.0, 3.0)); step(); o.step()"
-is "... and of a program with an optimizer, its steps" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,4]"
+is "... or optimizer steps" "$(jq -c '[.calls, .findings[0].run]' f.json)" "[8,4]"
 run aoti-nanassert --step 3-5 -- true
-is "--step that is none" "$status" 2
+is "an invalid --step" "$status" 2
 
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py '
 def work(i): step((1.0, -1.0 if i == 2 else 1.0, 1.0))
 ts = [threading.Thread(target=work, args=(i,)) for i in range(4)]
 [t.start() for t in ts]
 [t.join() for t in ts]'
-is "threads are told apart" "$(jq -c '[.calls, .findings[0].kernel, .findings[0].tid != .findings[0].pid]' f.json)" '[16,"cpp_fused_log_0",true]'
+is "threads are distinguished" "$(jq -c '[.calls, .findings[0].kernel, .findings[0].tid != .findings[0].pid]' f.json)" '[16,"cpp_fused_log_0",true]'
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py '
 p = os.fork()
 step((1.0, -1.0, 1.0) if not p else (1.0, 1.0, 1.0))
 print(p) if p else os._exit(0)
 os.wait()'
-is "processes are told apart" "$(jq '.findings[0].pid' f.json)" "$(cat out)"
+is "processes are distinguished" "$(jq '.findings[0].pid' f.json)" "$(cat out)"
 
 run aoti-printer --log p.txt -- python3 app.py graph.py 'step()'
-like "values between kernels" "$(cat p.txt)" '^# 3_backward, run 0, call 0: cpp_fused_log_0 \(graph.py:[0-9]+; from y\)'
+like "aoti-printer prints values between kernels" "$(cat p.txt)" '^# 3_backward, run 0, call 0: cpp_fused_log_0 \(graph.py:[0-9]+; from y\)'
 run aoti-printer --kernels '*add*' --json --log p.json -- python3 app.py graph.py 'step()'
 is "--kernels" "$(jq -r '[.calls[].kernel] | join(" ")' p.json)" cpp_fused_add_1
 run aoti-printer --profile --json --log p.json -- python3 app.py graph.py 'for i in range(3): step()'
 is "--profile" "$(jq -r '[.. | objects | select(.kernel == "cpp_fused_log_0") | .calls][0]' p.json)" 2
 run aoti-printer --profile --chrome-trace t.json -- python3 app.py graph.py 'step()'
-is "--chrome-trace: each call with its lines of the program" "$(jq -r '[.traceEvents[] | select(.name == "cpp_fused_log_0")][0].args | .model, .python[0]' t.json)" \
+is "--chrome-trace has the program's lines" "$(jq -r '[.traceEvents[] | select(.name == "cpp_fused_log_0")][0].args | .model, .python[0]' t.json)" \
 	$'3_backward\n/home/user/model.py:7 in forward: y = torch.log(w)'
 run aoti-printer --memory --json --log m.json --html m.html -- python3 app.py graph.py 'for i in range(3): step()'
-is "--memory: buffers at the peak, largest first" "$(jq -c '.graphs[0] | [.model, .runs, .reached, .peak_at, [.buffers[] | [.names, .bytes, .kernel]]]' m.json)" \
+is "--memory lists buffers at the peak, largest first" "$(jq -c '.graphs[0] | [.model, .runs, .reached, .peak_at, [.buffers[] | [.names, .bytes, .kernel]]]' m.json)" \
 	'["3_backward",3,48,3,[["buf0",12,"cpp_fused_log_0"],["buf1, buf2",12,"torch.ops.test.twice"],["buf4",12,"torch.ops.test.halves"],["buf5",12,"torch.ops.test.halves"]]]'
-is "... with lines of the program" "$(jq -r '.graphs[0].buffers[0].python[0]' m.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
+is "... with the program's lines" "$(jq -r '.graphs[0].buffers[0].python[0]' m.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
 is "... and the curve" "$(jq -c '[.graphs[0].curve[].bytes]' m.json)" '[12,24,24,48]'
-like "... a page" "$(cat m.html)" 'pt2utils.printer.memory/1'
+like "... as a page" "$(cat m.html)" 'pt2utils.printer.memory/1'
 run aoti-printer --memory -- python3 app.py graph.py 'step()'
 like "... as text" "$(cat out)" '3_backward: 48 bytes of buffers at peak'
 run aoti-printer -o dump1 -- python3 app.py graph.py 'step()'
 run aoti-printer -o dump2 -- python3 app.py graph.py 'step((1.0, -2.5, 3.0))'
-is "-o: a file for each tensor" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
+is "-o saves each tensor to a file" "$(jq -r 'select(.kernel == "cpp_fused_log_0") | .source, .model' dump1/calls.jsonl)" $'graph.py\n3_backward'
 run aoti-printer --diff dump1 dump2
-is "--diff of two such" "$status" 1
-like "... names the first" "$(cat out)" cpp_fused_log_0
+is "--diff of two dumps finds a difference" "$status" 1
+like "... and names the first kernel" "$(cat out)" cpp_fused_log_0
 run aoti-nanassert dump2
-is "a dump is looked through as any" "$status" 1
+is "aoti-nanassert searches the dump" "$status" 1
 
 # ---- --record: the graph and its inputs, run again ----
 
 run aoti-printer --record kept -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
-is "--record: a Run of a graph went wrong" "$status" 1
-like "... what is done with it" "$(cat err)" 'aoti-nanassert kept; for a graph: fxminify kept'
-is "... only that one, with its inputs and the finding" "$(ls kept; jq -r '.graph, .program, .inputs[].file, .finding' kept/*/bundle.json)" \
+is "--record keeps a failing run of a graph" "$status" 1
+like "... and suggests what to do with it" "$(cat err)" 'aoti-nanassert kept; for a graph: fxminify kept'
+is "... with its inputs and the finding only" "$(ls kept; jq -r '.graph, .program, .inputs[].file, .finding' kept/*/bundle.json)" \
 	"bundle.m0.r000001"$'\n'"3_backward"$'\n'"model/fx_graph_runnable.py"$'\n'"input0.npy"$'\n'"input1.npy"$'\n'"cpp_fused_log_0 (call 0, graph.py:$line) wrote 1 NaN and 0 infinities into buf0: min 0, max 1.09861"
 cat >python <<EOF
 #!/bin/sh
@@ -158,44 +158,44 @@ exec python3 $TMP/app.py $TMP/graph.py 'step((1.0, -2.0, 3.0))'
 EOF
 chmod +x python
 PT2_PYTHON=$TMP/python run aoti-nanassert --log f.txt kept
-is "aoti-nanassert runs it again" "$status" 1
-like "... and says that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', unconfined"
+is "aoti-nanassert runs the recording again" "$status" 1
+like "... with a note that it runs a program" "$(cat err)" "runs the program of the graph in 'kept', unconfined"
 PT2_PYTHON=$TMP/missing run aoti-nanassert --no-exec kept
-is "... but not where nothing may be run" "$status $(grep -c 'no-exec prevents' err)" "2 1"
-like "... and finds the same" "$(cat f.txt)" "NaN produced by cpp_fused_log_0"
-like "... with the inputs' values, as a program of torch" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
+is "... but not with --no-exec" "$status $(grep -c 'no-exec prevents' err)" "2 1"
+like "... and finds the same NaN" "$(cat f.txt)" "NaN produced by cpp_fused_log_0"
+like "... as a torch program with the recorded inputs" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
 PT2_PYTHON=$TMP/python run aoti-printer --level 3 kept
-like "aoti-printer, too" "$(cat out)" 'cpp_fused_log_0'
+like "aoti-printer runs the recording, too" "$(cat out)" 'cpp_fused_log_0'
 run aoti-printer kept kept
-is "... which takes no other inputs" "$status" 2
+is "... and rejects other inputs" "$status" 2
 run fxminify --no-journal --test 'grep -q aten.log' -o least.py kept
-is "fxminify reduces it" "$status $(grep -c 'torch.ops.aten' least.py)" "0 1"
+is "fxminify reduces the recording" "$status $(grep -c 'torch.ops.aten' least.py)" "0 1"
 run aoti-printer --record kept.pt2b -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
-is "--record into one file: what was found" "$status $(fxexplain replay --json kept.pt2b | jq -r .title)" \
+is "--record FILE has the finding" "$status $(fxexplain replay --json kept.pt2b | jq -r .title)" \
 	"1 run 0, call 0: cpp_fused_log_0 (graph.py:$line; from y) wrote 1 NaN and 0 infinities"
 run fxexplain replay kept.pt2b
-like "... and what can be run of it" "$(cat out)" 'fxminify .*run/kept.*aoti-nanassert +aoti-nanassert run/kept'
+like "... and says what can be run" "$(cat out)" 'fxminify .*run/kept.*aoti-nanassert +aoti-nanassert run/kept'
 run fxexplain replay --python "$TMP/python" --run --tool aoti-nanassert kept.pt2b
-is "... is" "$status" 0
+is "... which works" "$status" 0
 run aoti-printer --record none.pt2b -- python3 app.py graph.py 'step()'
-is "nothing went wrong: no file" "$status $(test -e none.pt2b || echo none)" "0 none"
+is "--record without a failure writes no file" "$status $(test -e none.pt2b || echo none)" "0 none"
 jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
 run aoti-nanassert kept
-is "an input of another size" "$status" 3
-like "... is said" "$(cat err)" 'input0.npy.: not the tensor described in the bundle'
+is "a recording with a damaged input" "$status" 3
+like "... is rejected with a reason" "$(cat err)" 'input0.npy.: not the tensor described in the bundle'
 
 # ---- on a GPU: its values, and --ima, on a driver without one (tests/lib/fakecuda.h) ----
 
 sed 's/empty_strided_cpu/empty_strided_cuda/; s/cpp_fused/triton_poi_fused/; s/^        def log(x, y, n):/&\n            x.memory.launch()/' graph.py >gpu.py
 on_gpu() { JITTORCH_CUDA=1 LD_LIBRARY_PATH=$BUILD/tests-lib/cuda run "$@"; }
 on_gpu python3 app.py gpu.py 'print(step())'
-is "device memory: the same result" "$(cat out)" "$want"
+is "device memory: the program prints the same" "$(cat out)" "$want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
-is "... watched, too" "$status $(cat out)" "0 $want"
+is "... also when watched" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
 like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
-is "--ima: nothing with a program that is right" "$status $(cat out)" "0 $want"
+is "--ima without a fault" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'
 like "--ima names the kernel that made the illegal access" "$(cat i.txt)" 'triton_poi_fused_log_0'
 like "... its run and graph, and where in its text" "$(cat i.txt)" 'call 0 of run 1 of 3_backward.*from +gpu.py:[0-9]+'
@@ -368,34 +368,34 @@ like "... which finds the same" "$(tr -s '\n ' ' ' <err)" 'NaN in up.weight \(pr
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
 tar -xJf "$ROOT/tests/data/jit/nodes.tar.xz"
 run aoti-printer --diff pool nodes
-is "a compiled graph against its nodes: a difference" "$status" 1
-like "... the kernel, in the graph" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
+is "--diff of a graph's dump with its nodes finds a difference" "$status" 1
+like "... and names the kernel" "$(cat out)" 'First difference: 0_backward, run 0, call 0: cpp_fused_convolution_backward_max_pool2d'
 like "... and the node" "$(cat out)" 'vs torch.ops.aten.where.self \(<eval_with_key>.*; from where\)'
-like "... alone" "$(cat out)" ', 1 differs'
+like "... and nothing else" "$(cat out)" ', 1 differs'
 run aoti-printer --diff nodes pool --json
-is "the other way round: the node and its kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
+is "--diff of the nodes with the graph names node and kernel" "$(jq -r '.calls[.first] | .kernel, .nodes, .kernel_b[:32]' out | paste -sd' ')" \
 	"torch.ops.aten.where.self where cpp_fused_convolution_backward_m"
 grep -v 0_backward pool/calls.jsonl >forward.jsonl && mv forward.jsonl pool/calls.jsonl
 grep -v 0_backward nodes/calls.jsonl >forward.jsonl && mv forward.jsonl nodes/calls.jsonl
 run aoti-printer --diff pool nodes
-is "its forward graph alone: none" "$status" 0
-like "... each kernel's result is a node's" "$(cat out)" '8 tensors compared, 0 differ'
+is "the forward graph alone agrees" "$status" 0
+like "... each kernel's result matches a node" "$(cat out)" '8 tensors compared, 0 differ'
 
 # ---- what must not change ----
 
 mkdir user
 echo 'print("mine")' >user/sitecustomize.py
 PYTHONPATH=$TMP/user:$PYTHONPATH run aoti-nanassert -q -- python3 app.py graph.py ''
-is "a sitecustomize of the user's own runs" "$(cat out)" mine
+is "the user's own sitecustomize runs" "$(cat out)" mine
 run aoti-nanassert -q -- python3 -c 'import sys; print([m for m in sys.modules if m.startswith(("torch", "ast", "ctypes", "rewrite"))], [p for p in sys.path if "jit" in p.rsplit("/", 1)[-1]])'
-is "nothing is imported, no folder of ours is in sys.path" "$(cat out)" "[] ['$ROOT/tests/lib/jittorch']"
+is "nothing is imported and sys.path is unchanged" "$(cat out)" "[] ['$ROOT/tests/lib/jittorch']"
 sed 's/^        args.clear()/        if True: args.clear()/; s/^async_compile.wait/if 1: async_compile.wait/' graph.py >odd.py
 run aoti-nanassert -q -- python3 app.py odd.py 'print(step())'
-is "a text of another form: the same result" "$(cat out)" "$want"
+is "a text of another form: the program prints the same" "$(cat out)" "$want"
 sed 's/^call = runner.call/call = runner.call\nbreak_ = 1/; s/cpp_fused_log_0(primals_1, buf0, 3)/(lambda f: f(primals_1, buf0, 3))(cpp_fused_log_0)/' graph.py >left.py
 run aoti-nanassert -- python3 app.py left.py 'print(step())'
-is "... a call that is not understood: the same result" "$(cat out)" "$want"
-like "... and it is said" "$(cat err)" 'calls of cpp_fused_log_0 are not understood and not watched'
+is "... with a call that is not understood: the same" "$(cat out)" "$want"
+like "... a message counts such calls" "$(cat err)" 'calls of cpp_fused_log_0 are not understood and not watched'
 cp graph.py broken.py
 run aoti-nanassert -- python3 app.py broken.py '
 import builtins
@@ -404,10 +404,10 @@ r = cf._reload_python_module
 open("bad.py", "w").write("async_compile = (")
 try: r("k", "bad.py")
 except RuntimeError as e: print(str(e).splitlines()[0])'
-like "a text that is no Python fails as ever" "$(cat out)" 'Failed to import bad.py'
+like "invalid Python fails as without watching" "$(cat out)" 'Failed to import bad.py'
 JITTORCH_VERSION=2.5.1 run aoti-nanassert -- python3 app.py graph.py 'print(step())'
-is "an old torch: the same result" "$(cat out)" "$want"
-like "... refused by name" "$(cat err)" 'not watched: torch before 2.6 \(this is 2.5.1\)'
+is "an old torch: the program prints the same" "$(cat out)" "$want"
+like "... a message says that it is not watched" "$(cat err)" 'not watched: torch before 2.6 \(this is 2.5.1\)'
 run aoti-nanassert -- python3 app.py graph.py '
 mod = cf._reload_python_module("benchmark", "graph.py")
 mod.call([torch.Tensor(-1.0, 1.0, 1.0), torch.Tensor(1.0, 1.0, 1.0)])'
@@ -420,12 +420,12 @@ run aoti-nanassert -q -- python3 app.py graph.py 'model.cudagraphs = True; cf.co
 like "... not while they are scanned, which a graph captures" "$(cat err)" 'a CUDA graph was made'
 
 run aoti-nanassert -- python3 -Iu -c 'print(1)'
-like "python -I: why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'
+like "python -I: a message says why nothing was seen" "$(cat err)" 'no compiled model was seen in this command: with -I, -E or -S, Python ignores'
 run aoti-printer --level 3 -- python3 -c 'print(1)' -I
-like "... an argument of the program's own is none" "$(cat err)" 'no compiled model was seen in this command$'
+like "... -I among the program's own arguments does not count" "$(cat err)" 'no compiled model was seen in this command$'
 run aoti-nanassert -- env -i true
 like "... a cleared environment" "$(cat err)" "seen in this command: 'env -i' clears the environment"
 run aoti-checkinputs -- python3 app.py graph.py 'step()'
-is "aoti-checkinputs: nothing was checked" "$status" 4
-like "... and which tool answers" "$(cat err)" 'only torch.compile graphs were seen, .*: use aoti-nanassert or aoti-printer to look inside them'
+is "aoti-checkinputs: no call was checked" "$status" 4
+like "... other tools are suggested" "$(cat err)" 'only torch.compile graphs were seen, .*: use aoti-nanassert or aoti-printer to look inside them'
 done_testing

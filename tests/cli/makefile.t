@@ -12,33 +12,33 @@ build() { make -s O=b CFLAGS=-O0 "$@" b/libpt2core.a b/share.c >../out 2>&1; }
 has() { nm b/libpt2core.a 2>/dev/null | grep -c " T $1\$"; }
 when() { stat -c %Y.%y b/libcommon/core/base/hash.o; }
 
-ok "is built" build
-is "with a function" "$(has base64_add)" 1
+ok "a build" build
+is "the archive has its function" "$(has base64_add)" 1
 before=$(when)
 build
-is "built again, nothing is compiled" "$(when)" "$before"
+is "make again compiles nothing" "$(when)" "$before"
 is "make -n lists nothing then" "$(build -n; cat ../out)" ""
 build WERROR=-Werror
-is "warnings as errors compile nothing again" "$(when)" "$before"
+is "WERROR=-Werror compiles nothing again" "$(when)" "$before"
 build -n CFLAGS=-O1
-like "make -n lists what other flags compile" "$(cat ../out)" 'gcc .*-O1 .*-c libcommon/core/base/hash\.c'
+like "make -n lists what other flags would compile" "$(cat ../out)" 'gcc .*-O1 .*-c libcommon/core/base/hash\.c'
 build
-is "and leaves the build as it was" "$(when)" "$before"
+is "make -n leaves the build unchanged" "$(when)" "$before"
 build -n O=c
-ok "without a build it makes none" test ! -e c
+ok "make -n without a build creates none" test ! -e c
 build CFLAGS=-O1
 ok "other flags compile again" test "$(when)" != "$before"
 before=$(when)
 build CFLAGS=-O1 CPPFLAGS=-DX
-ok "so do CPPFLAGS" test "$(when)" != "$before"
+ok "other CPPFLAGS compile again" test "$(when)" != "$before"
 rm libcommon/core/base/base64.c
 build
-is "a source that is gone is gone from the archive" "$(has base64_add)" 0
+is "a deleted source is removed from the archive" "$(has base64_add)" 0
 gone=$(find share/patterns -name '*.pattern' | sort | head -1)
-ok "a pattern is in the program" grep -qF "$(basename "$gone")" b/share.c
+ok "a pattern is part of the program" grep -qF "$(basename "$gone")" b/share.c
 rm "$gone"
 build
-ok "a pattern that is gone is gone" test -z "$(grep -F "$(basename "$gone")" b/share.c)"
+ok "a deleted pattern is removed" test -z "$(grep -F "$(basename "$gone")" b/share.c)"
 
 # Without a compiler or a library `make` says what is missing, and what to do, before it compiles.
 mkdir ../bin
@@ -51,16 +51,16 @@ stand_in dpkg-query 'exit 1'
 bare() { run env PATH="$(realpath ../bin)" make -s O=d "$@"; }
 bare
 is "make without a compiler" "$status" 2
-like "says what is missing" "$(cat err)" 'Ask an administrator for:.*apt-get install gcc .*libdw-dev'
-unlike "and nothing else" "$(cat out err)" 'not found|No such file|apt-cache'
+like "the message says what to ask an administrator for" "$(cat err)" 'Ask an administrator for:.*apt-get install gcc .*libdw-dev'
+unlike "no other message is printed" "$(cat out err)" 'not found|No such file|apt-cache'
 before=$(cat err)
 bare demo
-is "as make demo does" "$(grep -v '^make' err)" "$(grep -v '^make' <<<"$before")"
+is "make demo prints the same" "$(grep -v '^make' err)" "$(grep -v '^make' <<<"$before")"
 is "nothing is installed" "$(cat apt.log 2>/dev/null)" ""
-ok "the next make asks again" test ! -e d/flags
+ok "the next make checks again" test ! -e d/flags
 stand_in id 'echo 0'
 bare
-like "root is told the command" "$(cat err)" 'missing packages; install them .*apt-get install gcc '
+like "as root the command is printed" "$(cat err)" 'missing packages; install them .*apt-get install gcc '
 stand_in gcc 'exit 0'
 stand_in pkg-config '[ "$1 $2" != "--exists libdw" ]'
 stand_in dpkg-query 'for p in gcc make pkg-config zlib1g-dev libmd-dev libdeflate-dev libelf-dev libdw-dev libseccomp-dev xz-utils; do echo "$p installed"; done'

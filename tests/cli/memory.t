@@ -16,15 +16,15 @@ cp "$P/mlp_provenance.pt2" "$P/weights_blob.pt2" stored
 cp "$ROOT/tests/data/export/mlp.pt2" stored/exported.pt2
 for file in stored/*; do
 	deflated "$file" "deflated/${file##*/}"
-	ok "${file##*/} is deflated" test -z "$(unzip -Zv "deflated/${file##*/}" 2>/dev/null | grep -F 'none (stored)')"
+	ok "${file##*/} is compressed" test -z "$(unzip -Zv "deflated/${file##*/}" 2>/dev/null | grep -F 'none (stored)')"
 done
 # same COMMAND... : in either folder, with the same status and output
 same() {
 	(cd stored && "$@" >../want 2>&1)
 	local want=$?
 	(cd deflated && "$@" >../got 2>&1)
-	is "$1 $2 $3: the same status, which is no failure" "$? $((want > 1))" "$want 0"
-	ok "... and output" cmp -s got want
+	is "$1 $2 $3: the same status, not a failure" "$? $((want > 1))" "$want 0"
+	ok "... and the same output" cmp -s got want
 }
 same aoti-checkinputs mlp_provenance.pt2 "${mlp[@]}"
 same aoti-checkinputs --json mlp_provenance.pt2

@@ -21,8 +21,8 @@ is_document() { is "$1" "$(jq -r '"\(.tool) \(.schema)"' "$2" 2>&1)" "tlparse 2"
 run tlparse in.log
 is "no option: exit 0" "$status" 0
 is_page "no option: one HTML file on standard output" out
-is "no option: nothing on standard error" "$(cat err)" ""
-is "no option: nothing else is written" "$(ls)" "$(printf '%s\n' err in.log out)"
+is "no option: standard error stays empty" "$(cat err)" ""
+is "no option: no other file is written" "$(ls)" "$(printf '%s\n' err in.log out)"
 
 run tlparse --json in.log
 is "--json: exit 0" "$status" 0
@@ -30,8 +30,8 @@ is_document "--json: the document on standard output" out
 is "--json: one line" "$(wc -l <out)" 1
 run tlparse --json -o doc.json in.log
 is_document "--json -o: -o is a file" doc.json
-is "--json -o: nothing on standard output" "$(cat out)" ""
-is "--json -o: nothing else is written" "$(ls -d doc.json*)" doc.json
+is "--json -o: standard output stays empty" "$(cat out)" ""
+is "--json -o: no other file is written" "$(ls -d doc.json*)" doc.json
 run tlparse --json --html=x.html --strict in.log
 is_document "--json comes before --html and the directory's options" out
 ok "--json: no other report" test ! -e x.html -a ! -e tl_out
@@ -39,7 +39,7 @@ ok "--json: no other report" test ! -e x.html -a ! -e tl_out
 run tlparse in.log -o dir
 is "-o: exit 0" "$status" 0
 is_dir "-o: a directory" dir
-is "-o: nothing on standard output" "$(cat out)" ""
+is "-o: standard output stays empty" "$(cat out)" ""
 run tlparse in.log -o deep/er/dir/
 is_dir "-o: folders above are made, a last slash is nothing" deep/er/dir
 run tlparse --html=x.html -o dir2 in.log
@@ -58,17 +58,17 @@ for o in -e -i --all-ranks-html; do
 	run tlparse -h
 	grep -e " $o" out | grep -q "not in this version" || continue
 	run tlparse in.log "$o"
-	is "$o is not there yet: a word, no report" "$status $(wc -l <err) $(test -e tl_out && echo there)" "2 1 "
+	is "$o is not supported yet: a message, no report" "$status $(wc -l <err) $(test -e tl_out && echo there)" "2 1 "
 done
 
 run tlparse --html in.log
 is_page "--html: standard output" out
 run tlparse --html=- in.log
 is_page "--html=-: standard output" out
-ok "--html=-: no file of that name" test ! -e ./-
+ok "--html=-: no file named -" test ! -e ./-
 run tlparse --html=page.html in.log
 is_page "--html=FILE" page.html
-is "--html=FILE: nothing on standard output" "$(cat out)" ""
+is "--html=FILE: standard output stays empty" "$(cat out)" ""
 run tlparse --html=page.html in.log
 is_page "--html=FILE replaces a file" page.html
 run tlparse --html=strict.html --strict in.log
@@ -89,15 +89,15 @@ terminal "tlparse in.log"
 is "terminal: exit 0" "$status" 0
 is_dir "terminal: tl_out" tl_out
 like "terminal: the summary is printed" "$(cat out)" "torch 2\.13\.0.*, 1 compiles"
-like "terminal: says where the report is" "$(cat out)" "report: tl_out"
+like "terminal: the message says where the report is" "$(cat out)" "report: tl_out"
 unlike "terminal: no HTML" "$(cat out)" "<html"
 ok "terminal: no browser without a display" test ! -e opened
 rm -rf tl_out
 terminal "tlparse -q in.log"
-is "terminal, -q: silent" "$(cat out)" ""
+is "terminal, -q: nothing is printed" "$(cat out)" ""
 rm -rf tl_out
 DISPLAY=:0 terminal "tlparse in.log"
-is "terminal: a browser where there is a display" "$(cat opened 2>&1)" tl_out/index.html
+is "terminal: a browser is started with a display" "$(cat opened 2>&1)" tl_out/index.html
 rm -rf tl_out opened
 DISPLAY=:0 terminal "tlparse --no-browser in.log"
 ok "--no-browser" test ! -e opened -a -e tl_out/index.html
@@ -108,31 +108,31 @@ is_page "terminal, --html=FILE: the file" page2.html
 DISPLAY=:0 run tlparse in.log -o piped
 ok "no terminal: no browser" test ! -e opened
 terminal "tlparse in.log 2>/dev/null"
-ok "standard error no terminal: no browser" test ! -e opened -a -e tl_out/index.html
+ok "standard error is not a terminal: no browser" test ! -e opened -a -e tl_out/index.html
 terminal "tlparse in.log"
 is "terminal: an earlier tl_out is not replaced" "$status" 2
-like "terminal: ... and says how to" "$(cat out)" "--overwrite"
+like "terminal: ... and the message suggests --overwrite" "$(cat out)" "--overwrite"
 
 # ---- options ----
-exits "no operand is usage" 2 tlparse
-is "no operand: one line and where help is" "$(wc -l <err) $(tail -n 1 err)" "2 Try 'tlparse -h'"
-exits "an unknown option is usage" 2 tlparse --nope in.log
-is "unknown option: one line and where help is" "$(wc -l <err) $(tail -n 1 err)" "2 Try 'tlparse -h'"
-ok "unknown option: nothing is written" test ! -s out
-exits "an option without its value is usage" 2 tlparse in.log -o
-exits "a flag with a value is usage" 2 tlparse --json=yes in.log
-exits "-h is fine" 0 tlparse -h
-like "-h: on standard output" "$(cat out)" "--html"
-exits "-V is fine" 0 tlparse -V
+exits "a missing operand is a usage error" 2 tlparse
+is "a missing operand: one line and a hint" "$(wc -l <err) $(tail -n 1 err)" "2 Try 'tlparse -h'"
+exits "an unknown option is a usage error" 2 tlparse --nope in.log
+is "an unknown option: one line and a hint" "$(wc -l <err) $(tail -n 1 err)" "2 Try 'tlparse -h'"
+ok "an unknown option: nothing is printed" test ! -s out
+exits "an option without its value is a usage error" 2 tlparse in.log -o
+exits "a flag with a value is a usage error" 2 tlparse --json=yes in.log
+exits "-h" 0 tlparse -h
+like "-h goes to standard output" "$(cat out)" "--html"
+exits "-V" 0 tlparse -V
 like "-V: name and version" "$(cat out)" "^tlparse.*[0-9]+\.[0-9]+"
 exits "-- ends the options" 3 tlparse -- --json
-exits "an empty -o is usage" 2 tlparse in.log -o ""
+exits "an empty -o is a usage error" 2 tlparse in.log -o ""
 
 # ---- -q, -v ----
 run tlparse -v --json in.log
-like "-v: the summary on standard error" "$(cat err)" "1 compiles, 0 graph breaks"
+like "-v prints the summary to standard error" "$(cat err)" "1 compiles, 0 graph breaks"
 run tlparse -v --json "$ROOT/tests/data/broken/unknown_keys.log"
 like "-v names the unknown keys" "$(cat err)" "unknown key 'from_the_future'"
 run tlparse -q -v --json in.log
-is "-q is stronger than -v" "$(cat err)" ""
+is "-q overrides -v" "$(cat err)" ""
 done_testing

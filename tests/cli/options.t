@@ -9,9 +9,9 @@ touch kernel.txt
 while IFS='|' read -r command said; do
 	# shellcheck disable=SC2086 # words
 	exits "$command" 2 $command
-	is "... says" "$(head -1 err)" "${command%% *}: $said"
-	is "... in two lines at most, the second a command" "$(sed 1d err | sed 's/ [a-z]* -h/ -h/')" "$(sed 1d err | grep -q . && echo "Try '${command%% *} -h'")"
-	is "... and nothing else" "$(cat out)" ""
+	is "... the message" "$(head -1 err)" "${command%% *}: $said"
+	is "... at most two lines, the second a command" "$(sed 1d err | sed 's/ [a-z]* -h/ -h/')" "$(sed 1d err | grep -q . && echo "Try '${command%% *} -h'")"
+	is "... standard output stays empty" "$(cat out)" ""
 done <<'EOF'
 fxexplain kernle x.log|'kernle' is neither a file nor a command (did you mean 'kernel'?)
 fxexplain repot x.log|'repot' is neither a file nor a command (did you mean 'report'?)
@@ -32,18 +32,18 @@ fxexplain replay --tool=fxminfy x|option '--tool' must be one of program, fxmini
 tlparse --color=allways x.log|option '--color' must be one of auto, always, never, not 'allways' (did you mean 'always'?)
 pt2-run --torchh x.pt2|unknown option '--torchh' (did you mean '--torch'?)
 EOF
-exits "--max with a name that is nearly one" 2 fxexplain --max=graph_breaks=0 "$log"
-like "says which" "$(cat err)" "^fxexplain: --max: unknown name 'graph_breaks' \(did you mean 'graph-breaks'\?\); known: graph-breaks, "
-exits "of tlparse, too" 2 tlparse --max=recompile=0 "$log"
-like "says which" "$(cat err)" "'recompile' \(did you mean 'recompiles'\?\)"
-exits "--show with a section that is nearly one" 2 fxexplain --show=breaks,cudagraph "$log"
-like "says which" "$(head -1 err)" "unknown section 'cudagraph' \(did you mean 'cudagraphs'\?\)"
+exits "--max with a misspelt name" 2 fxexplain --max=graph_breaks=0 "$log"
+like "the message suggests the right name" "$(cat err)" "^fxexplain: --max: unknown name 'graph_breaks' \(did you mean 'graph-breaks'\?\); known: graph-breaks, "
+exits "--max of tlparse with a misspelt name" 2 tlparse --max=recompile=0 "$log"
+like "the message suggests the right name, too" "$(cat err)" "'recompile' \(did you mean 'recompiles'\?\)"
+exits "--show with a misspelt section" 2 fxexplain --show=breaks,cudagraph "$log"
+like "the message suggests the right section" "$(head -1 err)" "unknown section 'cudagraph' \(did you mean 'cudagraphs'\?\)"
 printf 'def forward(self, x):\n    return (x,)\n' >graph.py
-exits "--passes with a pass that is nearly one" 2 fxminify --test true --passes=nodes,ouputs graph.py
-is "says which" "$(cat err)" "fxminify: --passes: unknown pass 'ouputs' (did you mean 'outputs'?); fxminify --help-all lists them"
-exits "a file is a file" 0 fxexplain kernel.txt
+exits "--passes with a misspelt pass" 2 fxminify --test true --passes=nodes,ouputs graph.py
+is "the message suggests the right pass" "$(cat err)" "fxminify: --passes: unknown pass 'ouputs' (did you mean 'outputs'?); fxminify --help-all lists them"
+exits "an existing file is an operand" 0 fxexplain kernel.txt
 touch kernell
-exits "though a command is near" 0 fxexplain kernell
+exits "even if its name is similar to a subcommand" 0 fxexplain kernell
 
 # ---- colour ----
 export TERM=xterm
@@ -54,7 +54,7 @@ is_plain() { is "$1: no colour" "$(colours "$2")" 0; }
 
 for tool in "${tools[@]}"; do # what no tool can read
 	run "$tool" --color=always nowhere.log nowhere.log
-	is "$tool --color=always: an error is in its colour" "$(grep -v ^Try err | tail -1 | cut -d' ' -f1)" $'\e[31m'"$tool:"$'\e[m'
+	is "$tool --color=always colours errors" "$(grep -v ^Try err | tail -1 | cut -d' ' -f1)" $'\e[31m'"$tool:"$'\e[m'
 	run "$tool" nowhere.log nowhere.log
 	is_plain "$tool without a terminal" err
 	CLICOLOR_FORCE=1 run "$tool" nowhere.log nowhere.log
@@ -62,12 +62,12 @@ for tool in "${tools[@]}"; do # what no tool can read
 	CLICOLOR_FORCE=1 run "$tool" --color=never nowhere.log nowhere.log
 	is_plain "$tool --color=never" err
 	CLICOLOR_FORCE=1 run "$tool" --nosuch
-	is "$tool: a wrong option is an error" "$(head -1 err | cut -d' ' -f1)" $'\e[31m'"$tool:"$'\e[m'
+	is "$tool: a usage error is coloured as an error" "$(head -1 err | cut -d' ' -f1)" $'\e[31m'"$tool:"$'\e[m'
 	terminal "$tool nowhere.log nowhere.log"
 	is_coloured "$tool on a terminal" out
 	NO_COLOR=1 terminal "$tool nowhere.log nowhere.log"
 	is_plain "$tool, NO_COLOR" out
-	ok "$tool: its manual page says so" bash -c "grep -q 'NO_COLOR , CLICOLOR_FORCE' '$ROOT/man/$tool.1' && grep -q 'Fl -color Ns = Ns Ar WHEN' '$ROOT/man/$tool.1'"
+	ok "$tool: the manual page describes it" bash -c "grep -q 'NO_COLOR , CLICOLOR_FORCE' '$ROOT/man/$tool.1' && grep -q 'Fl -color Ns = Ns Ar WHEN' '$ROOT/man/$tool.1'"
 done
 
 fx() { run env "$@" fxexplain "${how[@]}" "$log"; }
@@ -77,7 +77,7 @@ is_plain "not asked for" out
 plain=$(cat out)
 fx CLICOLOR_FORCE=1
 is_coloured "CLICOLOR_FORCE" out
-is "with colour the text is the same" "$(sed 's/\x1b\[[0-9]*m//g' out)" "$plain"
+is "without escapes the text is equal" "$(sed 's/\x1b\[[0-9]*m//g' out)" "$plain"
 fx CLICOLOR_FORCE=0
 is_plain "CLICOLOR_FORCE=0 asks for nothing" out
 fx CLICOLOR_FORCE=
@@ -104,15 +104,15 @@ is_plain "a terminal and --color=never" out
 
 # Each kind of text has its own.
 run fxexplain --color=always --all "$log"
-like "the user's own line" "$(cat out)" $'\e\[36m[a-z_/]*graph_breaks\.py:[0-9]+'
-like "a warning" "$(cat out)" $'\e\[33mwarn\e\[m'
-like "a fix" "$(cat out)" $'  fix +\e\[32m'
-like "a heading" "$(cat out)" $'\n\e\[1m'
+like "the user's line" "$(cat out)" $'\e\[36m[a-z_/]*graph_breaks\.py:[0-9]+'
+like "warnings" "$(cat out)" $'\e\[33mwarn\e\[m'
+like "fixes" "$(cat out)" $'  fix +\e\[32m'
+like "headings" "$(cat out)" $'\n\e\[1m'
 run fxexplain --color=always "$ROOT/tests/data/logs/crash.log"
-like "an error" "$(cat out)" $'\e\[31merror\e\[m'
+like "errors" "$(cat out)" $'\e\[31merror\e\[m'
 run aoti-checkinputs --color=always "$DATA/aoti/mlp.pt2" 'f32[5,9]'
 like "what is wrong with a call" "$(cat out)" $'given \e\[31m.*\e\[m'
-like "and how to fix it" "$(cat out)" $'fix: \e\[32m.*\e\[m'
+like "how to fix the call" "$(cat out)" $'fix: \e\[32m.*\e\[m'
 run fxexplain nowhere.log kernel.txt --color=always
 is "a warning on standard error" "$(head -1 err | cut -d' ' -f1)" $'\e[33mfxexplain:\e[m'
 run fxexplain --color=always kernel "$DATA/aoti/mlp.pt2"

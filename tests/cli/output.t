@@ -37,7 +37,7 @@ before=$(listing)
 touch rep/-_0_0_0/old
 run tlparse $log -o rep --overwrite
 is "--overwrite: exit 0" "$status $(cat ../err)" "0 "
-is "--overwrite: the new report, nothing of the old" "$(listing)" "$before"
+is "--overwrite: the new report only" "$(listing)" "$before"
 run tlparse ../missing.log -o rep --overwrite
 one_line "--overwrite with a missing log: the old report stays" 3 ".*missing.log"
 run tlparse --overwrite ../in.log ../in.log -o rep
@@ -51,7 +51,7 @@ one_line "a link to a report is not replaced unasked" 2 ".*'link' exists"
 rm link
 mkdir empty
 run tlparse $log -o empty
-is "an empty folder is used" "$status $(test -s empty/index.html && echo yes)" "0 yes"
+is "an empty directory is used" "$status $(test -s empty/index.html && echo yes)" "0 yes"
 rm -rf empty
 
 mkdir mine && echo precious >mine/file
@@ -79,7 +79,7 @@ cd here && before=$(find . | sort)
 is "the working directory is not replaced" "$? $(wc -l <../../err) $(find . | sort)" "2 1 $before"
 mkdir sub && cd sub || exit 4
 "$BUILD/bin/tlparse" ../../../in.log -o .. --overwrite >../../../out 2>../../../err
-is "a folder above the working directory is not replaced" "$? $(wc -l <../../../err)" "2 1"
+is "a parent of the working directory is not replaced" "$? $(wc -l <../../../err)" "2 1"
 cd ../.. && mkdir nothing && cd nothing || exit 4
 "$BUILD/bin/tlparse" ../../in.log -o . >../../out 2>../../err
 is "an empty working directory is not replaced" "$? $(wc -l <../../err) $(ls)" "2 1 "
@@ -91,7 +91,7 @@ before=$(listing)
 run tlparse holds/payloads/new.log -o holds --overwrite
 one_line "the folder that holds the input is not replaced" 2 "will not overwrite 'holds': it contains the input"
 (cd holds && exec "$BUILD/bin/tlparse" raw.log -o ../holds --overwrite) >../out 2>../err
-is "... by another path" "$? $(wc -l <../err) $(listing)" "2 1 $before"
+is "... by another path, either" "$? $(wc -l <../err) $(listing)" "2 1 $before"
 rm -rf holds
 cp $log own.log
 ln -s own.log own.link
@@ -116,13 +116,13 @@ is "a named pipe is written to" "$status $(jq -r .tool ../got) $(stat -c %F pipe
 rm pipe
 echo old >target && ln -s target alias
 run tlparse --json $log -o alias
-is "a link stays a link" "$status $(readlink alias) $(jq -r .tool target)" "0 target tlparse"
+is "a symbolic link is followed" "$status $(readlink alias) $(jq -r .tool target)" "0 target tlparse"
 rm target alias
 umask 027
 run tlparse --json $log -o mode.json
-is "files have the mode that umask says" "$(stat -c %a mode.json)" 640
+is "files have the mode of umask" "$(stat -c %a mode.json)" 640
 run tlparse $log -o mode.dir
-is "folders, too" "$(stat -c %a mode.dir) $(stat -c %a mode.dir/index.html)" "750 640"
+is "directories have it, too" "$(stat -c %a mode.dir) $(stat -c %a mode.dir/index.html)" "750 640"
 rm -r mode.json mode.dir
 umask 022
 
@@ -160,16 +160,16 @@ one_line "TMPDIR is unusable, --html=" 4 "cannot create a temporary file in '$TM
 TMPDIR=$TMP/missing run tlparse -o dir $log
 one_line "TMPDIR is unusable, -o" 4 "cannot create a temporary file in '$TMP/missing'"
 TMPDIR=$TMP/missing run tlparse --json $log
-is "TMPDIR is unusable, --json needs none" "$status $(cat ../err)" "0 "
+is "an unusable TMPDIR does not matter to --json" "$status $(cat ../err)" "0 "
 if mkdir locked && chmod 555 locked && "${plain[@]}" true 2>/dev/null && ! "${plain[@]}" touch locked/x 2>/dev/null; then
 	cd locked || exit 4
 	for o in "-o dir" "-o a/b/c" "--html=page.html" "--json -o doc.json" "-p"; do
 		# shellcheck disable=SC2086
 		"${plain[@]}" "$BUILD/bin/tlparse" $o ../../in.log >../../out 2>../../err
-		is "an unwritable folder, $o: status and lines" "$? $(wc -l <../../err) $(ls -A)" "4 1 "
+		is "an unwritable directory, $o: status and lines" "$? $(wc -l <../../err) $(ls -A)" "4 1 "
 	done
 	"${plain[@]}" "$BUILD/bin/tlparse" ../../in.log >../../out 2>../../err
-	is "an unwritable folder, standard output: fine" "$? $(grep -c 'pt2.loaded()' ../../out)" "0 1"
+	is "an unwritable directory, standard output: fine" "$? $(grep -c 'pt2.loaded()' ../../out)" "0 1"
 	cd .. || exit 4
 else
 	skip "an unwritable folder" "nothing takes root's rights away"

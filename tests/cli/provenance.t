@@ -89,7 +89,7 @@ if rust=$("$ROOT/scripts/rust-tlparse" "$BUILD" 2>err); then
 	# Where the Rust tool is wrong: it takes the last mapping of a compile id, so that the forward's links are lost when the
 	# backward has none. Ours are two sets, see below.
 	"$rust" "$DATA/provenance_jit.log" -o lost -i -p --no-browser >rust.out 2>&1
-	is "the Rust tool loses the forward's links" "$(grep -c '"preToPost": {}' lost/provenance_tracking_-_0_0_0.html)" 1
+	is "the Rust tool loses links of the forward" "$(grep -c '"preToPost": {}' lost/provenance_tracking_-_0_0_0.html)" 1
 else
 	skip "the Rust tool's links" "$(cat err)"
 fi
@@ -97,16 +97,16 @@ model() { python3 -c 'import re,sys; print(re.search(r"id=\"model\">(.*?)</scrip
 tlparse "$DATA/provenance_jit.log" -o both -i
 model both/provenance_tracking_-_0_0_0.html >model.json
 is "forward and backward are two sets" "$(jq -c '[.sets[]|[(.links.preToPost|length),(.links.codeCalls|length)]]' model.json)" '[[4,3],[0,4]]'
-is "-p or not, the links are the same" "$(tlparse "$DATA/provenance_jit.log" -o both_p -i -p && model both_p/provenance_tracking_-_0_0_0.html | jq -c '.sets[].links')" \
+is "-p makes no difference to links" "$(tlparse "$DATA/provenance_jit.log" -o both_p -i -p && model both_p/provenance_tracking_-_0_0_0.html | jq -c '.sets[].links')" \
 	"$(jq -c '.sets[].links' model.json)"
-is "lines know their source" "$(jq -c '.sets[0].links|[.sources[0][:3],.preSource,.postSource]' model.json)" \
+is "lines have their sources" "$(jq -c '.sets[0].links|[.sources[0][:3],.preSource,.postSource]' model.json)" \
 	'[["/home/user/app/provenance_jit.py",12,"forward"],[[9,0]],[[3,0]]]'
 tlparse --json "$DATA/provenance_jit.log" >document.json
-is "--json has the same links" "$(jq -c '.logs[0].provenance[].links' document.json)" "$(jq -c '.sets[].links' model.json)"
-is "--json numbers the artifacts" "$(jq -c '.logs[0].provenance[]|[.pre,.post,.code,.aot,.map,.stacks]' document.json)" $'[3,12,13,null,14,15]\n[3,28,29,null,30,31]'
-is "no mappings, no provenance" "$(tlparse --json "$DATA/models.log" | jq -c '.logs[].provenance')" '[]'
-is "a page per compile id" "$(cd both && echo provenance_*)" "provenance_tracking_-_-_-_-.html provenance_tracking_-_0_0_0.html"
-like "the index links the pages" "$(cat both/index.html)" 'href="provenance_tracking_-_0_0_0.html"'
+is "--json has equal links" "$(jq -c '.logs[0].provenance[].links' document.json)" "$(jq -c '.sets[].links' model.json)"
+is "--json has artifact numbers" "$(jq -c '.logs[0].provenance[]|[.pre,.post,.code,.aot,.map,.stacks]' document.json)" $'[3,12,13,null,14,15]\n[3,28,29,null,30,31]'
+is "without mappings there is no provenance" "$(tlparse --json "$DATA/models.log" | jq -c '.logs[].provenance')" '[]'
+is "one page per compile id" "$(cd both && echo provenance_*)" "provenance_tracking_-_-_-_-.html provenance_tracking_-_0_0_0.html"
+like "the index links to the pages" "$(cat both/index.html)" 'href="provenance_tracking_-_0_0_0.html"'
 
 # ---- hostile ----
 cat >hostile.py <<'PY'
@@ -131,7 +131,7 @@ PY
 python3 hostile.py >hostile.log
 exits "hostile texts: exit 0" 0 tlparse hostile.log -o hostile -i
 page=hostile/provenance_tracking_-_0_0_0.html
-is "hostile texts end no script" "$(grep -c '<script>alert' "$page")" 0
-is "... and the model is whole" "$(model "$page" | jq -c '[.sets[0].links.preToPost,.sets[0].links.codeToPost]')" '[{"3":[1]},{"3":[1]}]'
-like "... and tells the text as it was" "$(model "$page" | jq -r '.texts[0].text')" '</script><script>alert\(1\)'
+is "hostile text does not end the script" "$(grep -c '<script>alert' "$page")" 0
+is "... the model is complete" "$(model "$page" | jq -c '[.sets[0].links.preToPost,.sets[0].links.codeToPost]')" '[{"3":[1]},{"3":[1]}]'
+like "... the text is unchanged" "$(model "$page" | jq -r '.texts[0].text')" '</script><script>alert\(1\)'
 done_testing

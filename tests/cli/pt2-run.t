@@ -17,39 +17,39 @@ for model in mlp halves strided misc conv nested kwargs; do
 	mapfile -t in < <(inputs $model)
 	eager $model >want
 	for format in npz pt safetensors; do
-		exits "$model as .$format" 0 pt2-run "$P/$model.pt2" "${in[@]}" -o "got.$format"
-		is "it says nothing" "$(cat out err)" ""
+		exits "$model saved as .$format" 0 pt2-run "$P/$model.pt2" "${in[@]}" -o "got.$format"
+		is "-o prints nothing" "$(cat out err)" ""
 		tensors "got.$format" | sort >got 2>err
-		ok "$model as .$format: what eager gave" close got want
+		ok "$model as .$format equals eager's output" close got want
 	done
 done
 mapfile -t in < <(inputs mlp)
 mlp=("$P/mlp.pt2" "${in[@]}")
 eager mlp >want
-exits "one tensor as .npy" 0 pt2-run "${mlp[@]}" -o got.npy
+exits "one tensor saved as .npy" 0 pt2-run "${mlp[@]}" -o got.npy
 tensors got.npy | sed 's/^/out0/' >got
-ok "what eager gave" close got want
-ok "numpy's own header" test "$(head -c 6 got.npy | tail -c 5)" = NUMPY
+ok "the .npy equals eager's output" close got want
+ok "the .npy has NumPy's header" test "$(head -c 6 got.npy | tail -c 5)" = NUMPY
 mapfile -t in < <(inputs nested)
-exits "several as .npy" 3 pt2-run "$P/nested.pt2" "${in[@]}" -o several.npy
-like "names .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file contains one tensor, not 3: save as .npz"
-is "nothing is left" "$(echo several*)" 'several*'
-exits "a name that says no format" 2 pt2-run "${mlp[@]}" -o got.bin
-like "says which there are" "$(cat err)" "'got.bin': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors"
-exits "a format" 0 pt2-run "${mlp[@]}" --format npz -o got.bin
-ok "an archive" unzip -tq got.bin
-exits "onto a pipe" 0 bash -c '"$@" --format safetensors -o /dev/stdout | cat >piped' - pt2-run "${mlp[@]}"
+exits "several tensors as .npy are rejected" 3 pt2-run "$P/nested.pt2" "${in[@]}" -o several.npy
+like "the message suggests .npz" "$(cat err)" "^pt2-run: 'several.npy': a .npy file contains one tensor, not 3: save as .npz"
+is "no file is left" "$(echo several*)" 'several*'
+exits "an unknown suffix is rejected" 2 pt2-run "${mlp[@]}" -o got.bin
+like "the message lists the formats" "$(cat err)" "'got.bin': cannot tell the format from the file name: use .npz, .npy, .pt or .safetensors"
+exits "--format" 0 pt2-run "${mlp[@]}" --format npz -o got.bin
+ok "--format npz writes a valid archive" unzip -tq got.bin
+exits "-o to a pipe" 0 bash -c '"$@" --format safetensors -o /dev/stdout | cat >piped' - pt2-run "${mlp[@]}"
 tensors piped >got
-ok "whole" close got want
+ok "the pipe gets all of it" close got want
 touch -d '2001-01-01' got.npz
 cp -p got.npz before.npz
-exits "over a file, when it fails" 3 pt2-run "$P/mlp.pt2" nosuch.npy -o got.npz
-ok "the file stays" cmp got.npz before.npz
-exits "a folder that is not there" 4 pt2-run "${mlp[@]}" -o nowhere/x.npz
+exits "a failure with -o over an existing file" 3 pt2-run "$P/mlp.pt2" nosuch.npy -o got.npz
+ok "the existing file is unchanged" cmp got.npz before.npz
+exits "-o in a missing directory" 4 pt2-run "${mlp[@]}" -o nowhere/x.npz
 
 # ---- the screen ----
-exits "on the screen" 0 pt2-run "${mlp[@]}"
-like "as aoti-printer shows tensors" "$(cat out)" '^\[  out0  \]:
+exits "without -o" 0 pt2-run "${mlp[@]}"
+like "outputs look like aoti-printer's tensors" "$(cat out)" '^\[  out0  \]:
 tensor\(\[\[0\.[0-9]+, .*
 Number of elements: [0-9]+
 Dtype: float32
@@ -63,54 +63,54 @@ Is contiguous: 1
 Requires grad: 0
 NaN: 0, Inf: 0, -Inf: 0, zeros: 0'
 aoti-printer -i "${mlp[@]}" 2>/dev/null | sed -n '/aoti_model_outputs/,$p' | sed 1d >printed
-is "the same" "$(sed '1d;/^$/d' out)" "$(sed '/^$/d' printed)"
-exits "made-up inputs" 0 pt2-run "$P/mlp.pt2" 'f32[300,8]'
-like "in short" "$(cat out)" '\.\.\.,'
-exits "in full" 0 pt2-run --full "$P/mlp.pt2" 'f32[300,8]'
-is "every row" "$(grep -c '\[0\.' out)" 300
-exits "JSON" 0 pt2-run --json "${mlp[@]}"
-is "its facts" "$(jq -c '.outputs[0] | [.name, .dtype, .size[1], .nan, .elements == .size[0] * 4]' out)" '["out0","float32",4,0,true]'
-is "times" "$(jq -c '.times | [.calls, .first_call_ns > 0, has("median_call_ns")]' out)" '[1,true,false]'
-exits "profile" 0 pt2-run --profile "${mlp[@]}" -o got.npz
-like "of 20 calls" "$(cat out)" 'first call.*later calls, median.*20 calls'
-exits "profile as JSON" 0 pt2-run --profile --json -n 50 "${mlp[@]}"
-is "of as many as one likes" "$(jq -c '.times | [.calls, .median_call_ns > 0, .mean_call_ns > 0]' out)" '[50,true,true]'
-exits "quiet" 0 pt2-run -q "${mlp[@]}"
-is "nothing" "$(cat out err)" ""
+is "outputs look like print(tensor)" "$(sed '1d;/^$/d' out)" "$(sed '/^$/d' printed)"
+exits "generated inputs" 0 pt2-run "$P/mlp.pt2" 'f32[300,8]'
+like "large outputs are abbreviated" "$(cat out)" '\.\.\.,'
+exits "--full" 0 pt2-run --full "$P/mlp.pt2" 'f32[300,8]'
+is "--full prints every row" "$(grep -c '\[0\.' out)" 300
+exits "--json" 0 pt2-run --json "${mlp[@]}"
+is "--json has the outputs" "$(jq -c '.outputs[0] | [.name, .dtype, .size[1], .nan, .elements == .size[0] * 4]' out)" '["out0","float32",4,0,true]'
+is "--json has times" "$(jq -c '.times | [.calls, .first_call_ns > 0, has("median_call_ns")]' out)" '[1,true,false]'
+exits "--profile" 0 pt2-run --profile "${mlp[@]}" -o got.npz
+like "--profile runs 20 calls" "$(cat out)" 'first call.*later calls, median.*20 calls'
+exits "--profile --json -n 50" 0 pt2-run --profile --json -n 50 "${mlp[@]}"
+is "-n sets the number of calls" "$(jq -c '.times | [.calls, .median_call_ns > 0, .mean_call_ns > 0]' out)" '[50,true,true]'
+exits "-q" 0 pt2-run -q "${mlp[@]}"
+is "-q prints nothing" "$(cat out err)" ""
 
 # ---- None ----
 gives_none=("$P/v215/none.pt2" "$ROOT/tests/data/aoti/v215/io/none.pt:inputs[0]")
 tensors "$ROOT/tests/data/aoti/v215/io/none.npz" | grep '^out' >want
-exits "an output that is None" 0 pt2-run "${gives_none[@]}" -o got.npz
+exits "a model that returns None" 0 pt2-run "${gives_none[@]}" -o got.npz
 tensors got.npz >got
-ok "the others are what eager gave" close <(sed 's/^out[0-9]*/out/' got) <(sed 's/^out[0-9]*/out/' want)
-is "it leaves its number out" "$(cut -d' ' -f1 got | tr '\n' ' ')" "out0 out2 "
-exits "as .safetensors" 0 pt2-run "${gives_none[@]}" -o got.safetensors
-is "too" "$(tensors got.safetensors)" "$(cat got)"
-exits ".pt" 0 pt2-run "${gives_none[@]}" -o got.pt
-is "can say None" "$(tensors got.pt | grep None)" "out1 None"
-exits "on the screen" 0 pt2-run "${gives_none[@]}"
-like "it is said" "$(cat out)" '\[  out[0-9]  \]: None'
-exits "in JSON" 0 pt2-run --json "${gives_none[@]}"
-is "it has a name only" "$(jq -c '[.outputs[] | select(.dtype == null) | keys]' out)" '[["name"]]'
+ok "its other outputs equal eager's" close <(sed 's/^out[0-9]*/out/' got) <(sed 's/^out[0-9]*/out/' want)
+is "None leaves its number out of an .npz" "$(cut -d' ' -f1 got | tr '\n' ' ')" "out0 out2 "
+exits "None with .safetensors" 0 pt2-run "${gives_none[@]}" -o got.safetensors
+is "None leaves its number out there, too" "$(tensors got.safetensors)" "$(cat got)"
+exits "None with .pt" 0 pt2-run "${gives_none[@]}" -o got.pt
+is ".pt has the None" "$(tensors got.pt | grep None)" "out1 None"
+exits "None on the screen" 0 pt2-run "${gives_none[@]}"
+like "None is shown" "$(cat out)" '\[  out[0-9]  \]: None'
+exits "None with --json" 0 pt2-run --json "${gives_none[@]}"
+is "None has only a name in JSON" "$(jq -c '[.outputs[] | select(.dtype == null) | keys]' out)" '[["name"]]'
 
 # ---- which model, which inputs ----
-exits "of several models" 2 pt2-run "$P/multi.pt2" 'f32[2,4]'
-like "one must be chosen" "$(cat err)" "contains 2 models, choose one with --model: first, second"
+exits "a package of several models" 2 pt2-run "$P/multi.pt2" 'f32[2,4]'
+like "the message lists the models" "$(cat err)" "contains 2 models, choose one with --model: first, second"
 mapfile -t in < <(inputs multi_second)
-exits "--model" 0 pt2-run -m second "$P/multi.pt2" "${in[@]}" -o got.npz
+exits "-m selects a model" 0 pt2-run -m second "$P/multi.pt2" "${in[@]}" -o got.npz
 eager multi_second >want
 tensors got.npz >got
-ok "that one" close got want
-exits "no inputs" 2 pt2-run "$P/mlp.pt2"
-like "says what is missing" "$(cat err)" "^pt2-run: no input given for"
-exits "another shape" 3 pt2-run "$P/mlp.pt2" 'f32[3,9]'
-like "says which" "$(cat err)" "expected 8, given 9"
-exits "no model" 3 pt2-run nosuch.pt2
-exits "no operand" 2 pt2-run
-exits "a bad option" 2 pt2-run --nosuch "${mlp[@]}"
+ok "that model ran" close got want
+exits "missing inputs" 2 pt2-run "$P/mlp.pt2"
+like "the message says which is missing" "$(cat err)" "^pt2-run: no input given for"
+exits "an input of the wrong shape" 3 pt2-run "$P/mlp.pt2" 'f32[3,9]'
+like "the message has both sizes" "$(cat err)" "expected 8, given 9"
+exits "a missing model" 3 pt2-run nosuch.pt2
+exits "a missing operand" 2 pt2-run
+exits "an unknown option" 2 pt2-run --nosuch "${mlp[@]}"
 exits "--load without --torch" 2 pt2-run --load x.so "${mlp[@]}"
-exits "--quiet and --json" 2 pt2-run --quiet --json "${mlp[@]}"
+exits "--quiet with --json" 2 pt2-run --quiet --json "${mlp[@]}"
 
 # ---- weights ----
 mapfile -t in < <(inputs mlp)
@@ -119,77 +119,77 @@ weights() { python3 "$ROOT/tests/lib/tensors.py" --write "$@"; }
 # down.bias, four numbers, was compiled into the code.
 all=(up.weight F32 '16,8' 0 up.bias F32 16 0 down.weight F32 '4,16' 0)
 weights zero.safetensors "${all[@]}"
-exits "weights from a file" 0 pt2-run --weights zero.safetensors "${mlp[@]}" -o got.npz
-is "no word of them" "$(cat err)" ""
-is "are what it computes with: all rows are one" "$(tensors got.npz | grep -o '0\.[0-9]*' | sort | uniq -c | awk '{print $1}' | tr '\n' ' ')" "3 3 3 3 "
-exits "those of the exported program" 0 pt2-run --weights "$ROOT/tests/data/export/mlp.pt2" "${mlp[@]}" -o got.npz
+exits "--weights" 0 pt2-run --weights zero.safetensors "${mlp[@]}" -o got.npz
+is "--weights prints nothing" "$(cat err)" ""
+is "the model computes with them" "$(tensors got.npz | grep -o '0\.[0-9]*' | sort | uniq -c | awk '{print $1}' | tr '\n' ' ')" "3 3 3 3 "
+exits "--weights from an exported program" 0 pt2-run --weights "$ROOT/tests/data/export/mlp.pt2" "${mlp[@]}" -o got.npz
 pt2-run "${mlp[@]}" -o own.npz
-ok "are its own" cmp got.npz own.npz
-exits "some" 0 pt2-run --weights "$(weights down.safetensors "${all[@]:8:4}"; echo down.safetensors)" "${mlp[@]}" -o got.npz
-like "the others stay, which is said" "$(cat err)" "^pt2-run: 'down.safetensors' lacks 2 of the model's weights, which keep their compiled values: up.weight, up.bias"
-exits "and more than there are" 0 pt2-run --weights "$(weights more.safetensors "${all[@]}" x.y F32 1 0; echo more.safetensors)" "${mlp[@]}" -o got.npz
-like "is said" "$(cat err)" "'more.safetensors': 1 weight not used by the model .*: x.y"
-exits "quiet says neither" 0 pt2-run -q --weights more.safetensors "${mlp[@]}"
-is "nothing" "$(cat err)" ""
-exits "of another shape" 3 pt2-run --weights "$(weights shape.safetensors up.weight F32 8,16 0 up.bias F32 5 0; echo shape.safetensors)" "${mlp[@]}" -o no.npz
-like "names them" "$(cat err)" "^pt2-run: 'shape.safetensors' has weights that do not fit this model: up.weight is f32\[8,16\] and must be f32\[16,8\], up.bias is f32\[5\] and must be f32\[16\]"
-exits "of another type" 3 pt2-run --weights "$(weights type.safetensors up.weight F64 16,8 0; echo type.safetensors)" "${mlp[@]}" -o no.npz
-like "names it" "$(cat err)" "up.weight is f64\[16,8\] and must be f32\[16,8\]"
-exits "of another model" 3 pt2-run --weights "$(weights other.safetensors a F32 1 0; echo other.safetensors)" "${mlp[@]}" -o no.npz
-like "says what it takes" "$(cat err)" "'other.safetensors' has none of the model's weights: the model takes up.weight, up.bias, down.weight"
-exits "a compiled model" 3 pt2-run --weights "$P/mlp.pt2" "${mlp[@]}" -o no.npz
-like "is no weights" "$(cat err)" "contains no exported program"
-exits "no such file" 3 pt2-run --weights nosuch.pt "${mlp[@]}" -o no.npz
-exits "a file that is no weights" 3 pt2-run --weights /etc/passwd "${mlp[@]}" -o no.npz
-exits "weights for a model that has none" 3 pt2-run --weights zero.safetensors "$P/nested.pt2" 'f32[2,3]' 'f32[2,3]' 'f32[2,3]' 'f32[]'
-like "are not taken" "$(cat err)" "the model takes no weights"
-is "nothing is left of these" "$(echo no.npz*)" 'no.npz*'
+ok "they equal the model's own" cmp got.npz own.npz
+exits "--weights with some of the weights" 0 pt2-run --weights "$(weights down.safetensors "${all[@]:8:4}"; echo down.safetensors)" "${mlp[@]}" -o got.npz
+like "a message says which were not replaced" "$(cat err)" "^pt2-run: 'down.safetensors' lacks 2 of the model's weights, which keep their compiled values: up.weight, up.bias"
+exits "--weights with one too many" 0 pt2-run --weights "$(weights more.safetensors "${all[@]}" x.y F32 1 0; echo more.safetensors)" "${mlp[@]}" -o got.npz
+like "a message names the unused one" "$(cat err)" "'more.safetensors': 1 weight not used by the model .*: x.y"
+exits "--weights with -q" 0 pt2-run -q --weights more.safetensors "${mlp[@]}"
+is "-q prints no message about weights" "$(cat err)" ""
+exits "weights of the wrong shape" 3 pt2-run --weights "$(weights shape.safetensors up.weight F32 8,16 0 up.bias F32 5 0; echo shape.safetensors)" "${mlp[@]}" -o no.npz
+like "the message names their shapes" "$(cat err)" "^pt2-run: 'shape.safetensors' has weights that do not fit this model: up.weight is f32\[8,16\] and must be f32\[16,8\], up.bias is f32\[5\] and must be f32\[16\]"
+exits "weights of the wrong dtype" 3 pt2-run --weights "$(weights type.safetensors up.weight F64 16,8 0; echo type.safetensors)" "${mlp[@]}" -o no.npz
+like "the message names the dtype" "$(cat err)" "up.weight is f64\[16,8\] and must be f32\[16,8\]"
+exits "weights of another model" 3 pt2-run --weights "$(weights other.safetensors a F32 1 0; echo other.safetensors)" "${mlp[@]}" -o no.npz
+like "the message lists the model's weights" "$(cat err)" "'other.safetensors' has none of the model's weights: the model takes up.weight, up.bias, down.weight"
+exits "--weights with a compiled model" 3 pt2-run --weights "$P/mlp.pt2" "${mlp[@]}" -o no.npz
+like "the message says what it lacks" "$(cat err)" "contains no exported program"
+exits "--weights with a missing file" 3 pt2-run --weights nosuch.pt "${mlp[@]}" -o no.npz
+exits "--weights with another file" 3 pt2-run --weights /etc/passwd "${mlp[@]}" -o no.npz
+exits "--weights for a model without weights" 3 pt2-run --weights zero.safetensors "$P/nested.pt2" 'f32[2,3]' 'f32[2,3]' 'f32[2,3]' 'f32[]'
+like "the message says that it takes none" "$(cat err)" "the model takes no weights"
+is "failed runs leave no file" "$(echo no.npz*)" 'no.npz*'
 # What is folded when it first runs is folded anew: softmax of zeros is 1/8 everywhere, so that a row is its mean and the bias.
 weights folded.safetensors weight F32 8,8 0 bias F32 8 3
 python3 "$ROOT/tests/lib/npy.py" zeros.npy '<f4' 2 8
-exits "folded constants" 0 pt2-run --weights folded.safetensors "$P/folded.pt2" "$IO/folded.pt:inputs[0]" -o got.npz
-is "are computed again: rows of one number" "$(tensors got.npz | grep -o '[0-9]\.[0-9]*' | sort | uniq -c | awk '{print $1}' | tr '\n' ' ')" "8 8 "
-exits "the bias" 0 pt2-run --weights folded.safetensors "$P/folded.pt2" zeros.npy -o got.npz
-is "is the file's" "$(tensors got.npz | grep -o '3\.0' | wc -l)" 16
-exits "beside a blob" 0 pt2-run --weights "$(weights blob.safetensors 0.weight F32 128,64 0 0.bias F32 128 0 2.weight F32 64,128 0 2.bias F32 64 7; echo blob.safetensors)" \
+exits "--weights for folded constants" 0 pt2-run --weights folded.safetensors "$P/folded.pt2" "$IO/folded.pt:inputs[0]" -o got.npz
+is "they are folded again" "$(tensors got.npz | grep -o '[0-9]\.[0-9]*' | sort | uniq -c | awk '{print $1}' | tr '\n' ' ')" "8 8 "
+exits "--weights for a bias" 0 pt2-run --weights folded.safetensors "$P/folded.pt2" zeros.npy -o got.npz
+is "the bias is used" "$(tensors got.npz | grep -o '3\.0' | wc -l)" 16
+exits "--weights for a package with a weights blob" 0 pt2-run --weights "$(weights blob.safetensors 0.weight F32 128,64 0 0.bias F32 128 0 2.weight F32 64,128 0 2.bias F32 64 7; echo blob.safetensors)" \
 	"$P/weights_blob.pt2" 'f32[2,64]' -o got.npz
-is "take its place" "$(tensors got.npz | grep -o '[0-9]\.0' | sort | uniq -c | awk '{print $1, $2}')" "128 7.0"
+is "they replace the blob" "$(tensors got.npz | grep -o '[0-9]\.0' | sort | uniq -c | awk '{print $1, $2}')" "128 7.0"
 # A package without weights (aot_inductor.package_constants_in_so=False): down.bias, four numbers, is in its code, too.
 bare=("$P/v215/noweights.pt2" "$ROOT/tests/data/aoti/v215/io/noweights.pt:inputs[0]")
 for tool in pt2-run aoti-printer aoti-nanassert; do
-	exits "$tool: no weights" 3 $tool "${bare[@]}"
-	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' contains no weights .*: pass them with --weights=FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
+	exits "$tool: a package without weights is rejected" 3 $tool "${bare[@]}"
+	like "$tool: the message lists the weights that it needs" "$(cat err)" "^$tool: '.*noweights.pt2' contains no weights .*: pass them with --weights=FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
 done
-exits "with weights" 0 pt2-run --weights zero.safetensors "${bare[@]}" -o got.npz
-is "no word" "$(cat err)" ""
-exits "a state dict" 0 pt2-run -q --weights "$ROOT/tests/data/aoti/v215/io/noweights.weights.pt" "${bare[@]}" -o got.npz
+exits "--weights for a package without weights" 0 pt2-run --weights zero.safetensors "${bare[@]}" -o got.npz
+is "it runs without a message" "$(cat err)" ""
+exits "--weights with a state dict" 0 pt2-run -q --weights "$ROOT/tests/data/aoti/v215/io/noweights.weights.pt" "${bare[@]}" -o got.npz
 tensors "$ROOT/tests/data/aoti/v215/io/noweights.npz" | grep '^out' >want
 tensors got.npz >got
-ok "gives what eager gave" close got want
-exits "one is missing" 3 pt2-run --weights "$(weights lacks.safetensors "${all[@]:0:8}" down.wait F32 4,16 0; echo lacks.safetensors)" "${bare[@]}"
-like "which, and what is there instead" "$(cat err)" "^pt2-run: 'lacks.safetensors' lacks weights that the model needs: down.weight \(it has these, which the model does not take: down.wait\)"
+ok "the state dict gives eager's output" close got want
+exits "a state dict with one weight missing" 3 pt2-run --weights "$(weights lacks.safetensors "${all[@]:0:8}" down.wait F32 4,16 0; echo lacks.safetensors)" "${bare[@]}"
+like "the message names it and a similar name" "$(cat err)" "^pt2-run: 'lacks.safetensors' lacks weights that the model needs: down.weight \(it has these, which the model does not take: down.wait\)"
 for tool in aoti-printer aoti-nanassert; do
-	exits "$tool runs it with them" 0 $tool --weights zero.safetensors "${bare[@]}"
-	exits "$tool" 0 $tool --weights zero.safetensors "${mlp[@]}"
-	exits "$tool: refused" 3 $tool --weights shape.safetensors "${mlp[@]}"
-	like "$tool: by name" "$(cat err)" "up.weight is f32\[8,16\]"
-	exits "$tool: not with a command" 2 $tool --weights zero.safetensors -- true
+	exits "$tool runs a package without weights with --weights" 0 $tool --weights zero.safetensors "${bare[@]}"
+	exits "$tool runs a model with --weights" 0 $tool --weights zero.safetensors "${mlp[@]}"
+	exits "$tool rejects weights of the wrong shape" 3 $tool --weights shape.safetensors "${mlp[@]}"
+	like "$tool names the wrong weight" "$(cat err)" "up.weight is f32\[8,16\]"
+	exits "$tool rejects --weights with a command" 2 $tool --weights zero.safetensors -- true
 done
-exits "aoti-printer sees them" 0 aoti-printer --constants -b down.weight --weights zero.safetensors "${mlp[@]}"
-like "their values" "$(cat out)" "zeros: 64"
+exits "aoti-printer prints the replaced weights" 0 aoti-printer --constants -b down.weight --weights zero.safetensors "${mlp[@]}"
+like "they have their new values" "$(cat out)" "zeros: 64"
 
 # ---- failures leave nothing ----
-is "no folder of a run is left" "$(ls "$TMPDIR")" ""
-exits "no more text than --max-text" 0 pt2-run -f --max-text 300 "${mlp[@]}"
-like "which is said" "$(cat err)" "^pt2-run: more than 300 bytes of text: the rest is cut"
-like "and there" "$(tail -n 1 out)" '^\[cut: more than 300 bytes of text'
-exits "a document of more outputs" 0 pt2-run --json --max-text 300 "${mlp[@]}"
-is "stays one" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.run/1",true]'
+is "no directory is left" "$(ls "$TMPDIR")" ""
+exits "--max-text" 0 pt2-run -f --max-text 300 "${mlp[@]}"
+like "a message says that text was cut" "$(cat err)" "^pt2-run: more than 300 bytes of text: the rest is cut"
+like "the output says so, too" "$(tail -n 1 out)" '^\[cut: more than 300 bytes of text'
+exits "--json with --max-text" 0 pt2-run --json --max-text 300 "${mlp[@]}"
+is "cut JSON stays valid" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.run/1",true]'
 printf 'import torch\n\nclass Repro(torch.nn.Module):\n    def forward(self, x: "f64[1]"):\n        y = torch.ops.aten.expand.default(x, [40000000])\n        return (y,)\n' >wide.py
-exits "a tensor that is large in text alone" 0 pt2-run -f wide.py 'f64[1]'
-is "16 MiB of it" "$((($(wc -c <out) + 500000) >> 20)) $(wc -l <err)" "16 1"
-exits "its time is over" 3 pt2-run --timeout 1 -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o late.npz
-like "which is said" "$(cat err)" "^pt2-run: the model's process: "
+exits "a tensor whose text exceeds 16 MiB" 0 pt2-run -f wide.py 'f64[1]'
+is "the default limit is 16 MiB" "$((($(wc -c <out) + 500000) >> 20)) $(wc -l <err)" "16 1"
+exits "--timeout" 3 pt2-run --timeout 1 -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o late.npz
+like "the message says what ended the model" "$(cat err)" "^pt2-run: the model's process: "
 heeds() { exec python3 -c 'import os, signal, sys; [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)]; os.execvp(sys.argv[1], sys.argv[1:])' "$@"; }
 for signal in TERM INT HUP; do
 	heeds pt2-run -n 1000000 "$P/conv.pt2" "$IO/conv.npz:in0" -o killed.npz 2>err &
@@ -197,10 +197,10 @@ for signal in TERM INT HUP; do
 	for _ in $(seq 200); do compgen -G 'killed.npz*' >/dev/null && [ -n "$(ls "$TMPDIR")" ] && break; sleep 0.02; done
 	kill -$signal $pid
 	wait $pid
-	is "$signal" $? $((128 + $(kill -l $signal)))
+	is "$signal ends the tool by the same signal" $? $((128 + $(kill -l $signal)))
 done
-is "no file of theirs is left" "$(echo late* killed*)" 'late* killed*'
-is "and no folder" "$(ls "$TMPDIR")" ""
+is "no file is left after signals" "$(echo late* killed*)" 'late* killed*'
+is "no directory is left after signals" "$(ls "$TMPDIR")" ""
 
 # ---- a narrow address space: OpenBLAS would try for ever to map its buffer ----
 if nm "$BUILD/bin/pt2-run" 2>/dev/null | grep -q __asan_init || ! ldconfig -p | grep -q 'libopenblas\.so\.0 '; then
@@ -208,11 +208,29 @@ if nm "$BUILD/bin/pt2-run" 2>/dev/null | grep -q __asan_init || ! ldconfig -p | 
 else
 	for tool in pt2-run aoti-printer; do
 		exits "$tool: too little address space" 4 timeout 30 bash -c 'ulimit -v 150000; exec "$@"' - $tool "$P/mlp.pt2" 'f32[8,8]'
-		like "$tool: says for what" "$(cat err)" 'not enough address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
+		like "$tool: the message says for what" "$(cat err)" 'not enough address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
 	done
 fi
+# ---- instructions that this processor lacks: nothing of the package is executed ----
+if [ "$(uname -m)" = x86_64 ] && ! grep -qw apxf /proc/cpuinfo; then
+	kernel=$(python3 -c 'import sys, zipfile
+print([n for n in zipfile.ZipFile(sys.argv[1]).namelist() if n.endswith(".kernel.cpp")][0].split("/", 1)[1])' "$DATA/aoti/mlp.pt2")
+	python3 "$ROOT/tests/lib/rezip.py" "$DATA/aoti/mlp.pt2" apx.pt2 "/$kernel" -march=x86-64-v3 "-march=x86-64-v3 -mapxf"
+	for tool in pt2-run aoti-nanassert aoti-printer; do
+		exits "$tool: for another processor" 3 $tool apx.pt2 'f32[3,8]'
+		like "says what it lacks" "$(cat err)" "^$tool: 'apx.pt2' is compiled for processors with apxf, which this one lacks"
+	done
+	run aoti-checkinputs --probe apx.pt2
+	like "aoti-checkinputs --probe does not run it either" "$(cat err)" "the probe failed, .*compiled for processors with apxf, which this one lacks"
+	python3 "$ROOT/tests/lib/rezip.py" "$DATA/aoti/mlp.pt2" wide.pt2 "/$kernel" -march=x86-64-v3 -march=x86-64-v4
+	like "the first line of the contract says what it was compiled with" "$(aoti-checkinputs wide.pt2 | head -1)" "compiled for cpu \(AVX2, compiled with AVX-512\)"
+	like "not without" "$(aoti-checkinputs "$DATA/aoti/mlp.pt2" | head -1)" "compiled for cpu \(AVX2\)"
+else
+	skip "instructions" "not x86-64, or it has them all"
+fi
+
 ulimit -f 1
 weights big.safetensors "${all[@]}" 2>/dev/null
-exits "a file that cannot grow" 4 pt2-run "$P/mlp.pt2" 'f32[64,8]' -o large.npz
-is "is not there" "$(echo large*)" 'large*'
+exits "a file size limit" 4 pt2-run "$P/mlp.pt2" 'f32[64,8]' -o large.npz
+is "no partial file is left" "$(echo large*)" 'large*'
 done_testing

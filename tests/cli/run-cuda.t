@@ -26,40 +26,40 @@ gpu() {
 }
 
 # ---- what is needed ----
-exits "without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
-is "says what it runs with" "$(cat err)" \
+exits "a CUDA model without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
+is "the message says what to pass" "$(cat err)" \
 	"aoti-printer: 'linear.pt2' is compiled for cuda: run it with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
-exits "a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
-like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so beside it"
-exits "a model for the CPU is run as before" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
+exits "--torch with a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
+like "the message says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so beside it"
+exits "--torch with a CPU model" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
 exits "no GPU" 3 gpu linear env TMPDIR="$TMP/private" FAKECUDA_FAIL=nodevice aoti-printer --torch=torch linear.pt2 'f32[4,16]'
-like "is told" "$(cat err)" "cannot create the model in 'linear.pt2': CUDA error: no CUDA-capable device is detected"
-is "nothing is left behind" "$(ls private)" ""
+like "torch's error is shown" "$(cat err)" "cannot create the model in 'linear.pt2': CUDA error: no CUDA-capable device is detected"
+is "nothing is left" "$(ls private)" ""
 
 # ---- values ----
-exits "a package for CUDA" 0 gpu linear aoti-printer --torch=torch --level 2 --json linear.pt2 v/linear.in0.npy
+exits "a CUDA model with a libtorch for CUDA" 0 gpu linear aoti-printer --torch=torch --level 2 --json linear.pt2 v/linear.in0.npy
 is "its calls" "$(jq -r '.calls[].kernel' out | paste -sd' ')" \
 	"aoti_torch_cuda_mm_out triton_poi_fused_addmm_relu_0 aoti_torch_cuda_addmm_out triton_per_fused__softmax_prepare_softmax_online_1"
-is "that it was not confined is said, once" "$(cat err)" "aoti-printer: linear.pt2 is for a GPU: it ran unconfined, because the driver requires it"
+is "a message says that it ran unconfined" "$(cat err)" "aoti-printer: linear.pt2 is for a GPU: it ran unconfined, because the driver requires it"
 exits "--quiet" 0 gpu linear aoti-printer -q --torch=torch --level 3 linear.pt2 v/linear.in0.npy
-is "says nothing" "$(cat err)" ""
-exits "tensors are saved" 0 gpu linear aoti-printer -q --torch=torch -o saved linear.pt2 v/linear.in0.npy
+is "--quiet prints no message" "$(cat err)" ""
+exits "-o saves tensors" 0 gpu linear aoti-printer -q --torch=torch -o saved linear.pt2 v/linear.in0.npy
 last=$(find saved -name '*.after.*softmax*.npy' | sort | tail -1)
 run python3 "$ROOT/tests/lib/npyclose.py" "$last" v/linear.out0.npy 1e-5
-is "the last is what eager torch computes" "$status" 0
+is "the output equals eager's" "$status" 0
 
 # ---- against the package for the CPU ----
-exits "a dump of the CPU's" 0 aoti-printer -q -o cpu linear_cpu.pt2 v/linear.in0.npy
-exits "--diff: other code, the same results" 0 aoti-printer --json --diff cpu saved
-is "which kernels stand for which: by name and numbers" \
+exits "a dump of the CPU model" 0 aoti-printer -q -o cpu linear_cpu.pt2 v/linear.in0.npy
+exits "--diff of CPU and GPU agrees" 0 aoti-printer --json --diff cpu saved
+is "kernels are matched by names and values" \
 	"$(jq -c '[.both, .only_a, .only_b, .differing, .different]' out) $(jq -r '.calls[] | select(.in == "both") | .kernel' out | paste -sd,)" \
 	"[3,1,1,0,false] cpp_fused_relu_0,aoti_torch_cpu_addmm_out,cpp_fused__softmax_1"
-is "and what the other calls them" "$(jq -r '.calls[] | select(.in == "both") | .kernel_b' out | paste -sd,)" \
+is "kernel names of the other side are given" "$(jq -r '.calls[] | select(.in == "both") | .kernel_b' out | paste -sd,)" \
 	"triton_poi_fused_addmm_relu_0,aoti_torch_cuda_addmm_out,triton_per_fused__softmax_prepare_softmax_online_1"
-is "what one side has alone is elsewhere in the other" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
+is "calls of one side only are marked" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
 	'["aoti_torch_cpu_addmm_out","aoti_torch_cuda_mm_out"]'
-exits "as text" 0 aoti-printer --diff cpu saved
-like "says so" "$(cat out)" "fused differently: calls on one side only are not differences, since both end with the same result"
+exits "--diff as text" 0 aoti-printer --diff cpu saved
+like "a note explains calls of one side only" "$(cat out)" "fused differently: calls on one side only are not differences, since both end with the same result"
 cp -r saved wrong
 python3 - "$(echo wrong/*.after.*addmm_relu*)" "$(echo wrong/*.after.*softmax*)" <<'PY'
 import sys
@@ -69,28 +69,28 @@ for path in sys.argv[1:]:
     data[-2] ^= 0x40
     open(path, "wb").write(data)
 PY
-exits "numbers that differ" 1 aoti-printer --diff cpu wrong
-like "in the first kernel that made them" "$(cat out)" "First difference: run 0, call 1: cpp_fused_relu_0"
-like "and the next" "$(cat out)" "cpp_fused__softmax_1 +-> buf[0-9]+ "
-exits "a page" 1 aoti-printer --diff cpu wrong --html=page.html
-ok "is written" test -s page.html
+exits "--diff finds different values" 1 aoti-printer --diff cpu wrong
+like "the first kernel that differs is named" "$(cat out)" "First difference: run 0, call 1: cpp_fused_relu_0"
+like "the next kernel is named" "$(cat out)" "cpp_fused__softmax_1 +-> buf[0-9]+ "
+exits "--diff --html" 1 aoti-printer --diff cpu wrong --html=page.html
+ok "the page is written" test -s page.html
 
 # ---- NaN ----
-exits "NaN in a kernel for the GPU" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
-like "is found at the logarithm" "$(head -1 out)" "^NaN produced by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of run 0, wrapper.cpp line [0-9]+\)"
-like "not confined: said" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
+exits "a NaN in a GPU kernel" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
+like "the kernel of the logarithm is named" "$(head -1 out)" "^NaN produced by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of run 0, wrapper.cpp line [0-9]+\)"
+like "a note says that it ran unconfined" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
 
 # ---- an access outside ----
-exits "a kernel that writes far outside" 3 gpu user aoti-nanassert --torch=torch user.pt2 'f32[1000,16]'
-like "cuts a run short" "$(cat err)" "a GPU error stopped the run: an illegal memory access .* seen at far_copy_0 .*--ima --torch MODEL"
+exits "a kernel that writes out of bounds" 3 gpu user aoti-nanassert --torch=torch user.pt2 'f32[1000,16]'
+like "the message says that a GPU error ended the run" "$(cat err)" "a GPU error stopped the run: an illegal memory access .* seen at far_copy_0 .*--ima --torch MODEL"
 exits "--ima without --torch" 2 aoti-printer --ima user.pt2 'f32[1000,16]'
 exits "--ima on a package" 1 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[1000,16]'
-is "names the kernel" "$(head -1 out)" "far_copy_0: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"
-like "its arguments" "$(cat out)" "1  buf0 +out +float32\[1000, 16\] strides \(16, 1\)"
-like "what to try next is on the package" "$(cat out)" "aoti-printer --ima=alloc --torch=torch user.pt2 'f32\[1000,16\]'"
-like "its kernel, too" "$(cat out)" "fxexplain kernel far_copy_0 user.pt2"
-exits "which does what it says" 0 fxexplain kernel far_copy_0 user.pt2
-like "and shows where" "$(cat out)" "tl.store\(out_ptr \+ at \+ far, x, mask\)"
-exits "--ima where all is well" 0 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[100,16]'
-like "says how much it waited for" "$(cat err)" "3 calls, each waited for: none failed"
+is "the kernel is named" "$(head -1 out)" "far_copy_0: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"
+like "its arguments are shown" "$(cat out)" "1  buf0 +out +float32\[1000, 16\] strides \(16, 1\)"
+like "the next command is for the package" "$(cat out)" "aoti-printer --ima=alloc --torch=torch user.pt2 'f32\[1000,16\]'"
+like "fxexplain kernel is suggested" "$(cat out)" "fxexplain kernel far_copy_0 user.pt2"
+exits "the suggested command works" 0 fxexplain kernel far_copy_0 user.pt2
+like "it shows the store" "$(cat out)" "tl.store\(out_ptr \+ at \+ far, x, mask\)"
+exits "--ima without a fault" 0 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[100,16]'
+like "the summary counts calls" "$(cat err)" "3 calls, each waited for: none failed"
 done_testing

@@ -14,44 +14,44 @@ for name in "$P"/*.pt2; do
 	mapfile -t in < <(inputs "$name")
 	eager "$name" >want
 	exits "$name runs" 0 pt2-run "$P/$name.pt2" "${in[@]}" -o got.pt
-	is "$name: it says nothing" "$(cat out err)" ""
+	is "$name: nothing is printed" "$(cat out err)" ""
 	# A None has no place among what eager gave.
 	tensors got.pt | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); print }' >got
-	ok "$name: what eager gave" close got want
+	ok "$name: outputs equal eager's" close got want
 	case $name in halves | whole) continue ;; esac # types are what these are about
 	exits "$name runs in double precision" 0 pt2-run --double "$P/$name.pt2" "${in[@]}" -o got.pt
 	tensors got.pt | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); gsub("F64", "F32"); print }' >got
-	ok "$name: to rounding the same" close got want
+	ok "$name: double precision is equal up to rounding" close got want
 done
 
 mapfile -t in < <(inputs transformer)
 exits "several calls" 0 pt2-run -n 3 --json "$P/transformer.pt2" "${in[@]}"
-is "each is counted" "$(jq -r '.times.calls, (.outputs | length)' out | xargs)" "3 1"
-exits "state is that of the file in each call" 0 pt2-run -n 3 "$P/state.pt2" "$P/state.pt:in[0]" -o got.pt
+is "each call is counted" "$(jq -r '.times.calls, (.outputs | length)' out | xargs)" "3 1"
+exits "buffers start as saved in each call" 0 pt2-run -n 3 "$P/state.pt2" "$P/state.pt:in[0]" -o got.pt
 tensors got.pt >got
 eager state >want
-ok "so that the third gives what the first gave" close got want
+ok "the third call gives the same outputs as the first" close got want
 
-exits "another size where that is free" 0 pt2-run --json "$P/transformer.pt2" "i64[3,7]"
-is "is the output's size" "$(jq -c '.outputs[0].size' out)" "[3,7,16]"
-exits "another size where it is not" 3 pt2-run "$P/image.pt2" "f32[2,3,9,8]"
-like "is refused before it runs" "$(cat err)" "expected .*8"
-exits "beyond a bound" 3 pt2-run "$P/symbols.pt2" "f32[200,4]" "f32[200,4]"
-exits "no input" 2 pt2-run "$P/image.pt2"
-exits "what is for code" 2 pt2-run --torch "$P/image.pt2" "f32[2,3,8,8]"
-like "says so" "$(cat err)" "^pt2-run: --torch applies to compiled code: '.*image.pt2' is a graph, which is run operator by operator"
-exits "--double of code" 2 pt2-run --double "$DATA/aoti/mlp.pt2" "f32[8,10]"
-like "says so, too" "$(cat err)" "--double applies to a graph"
-exits "values over a limit" 3 pt2-run --max-bytes=100 "$P/image.pt2" "f32[2,3,8,8]"
-like "the node is named, and how much" "$(cat err)" "node '[a-z0-9_]*' .aten.*.: .*: cannot allocate [0-9]* bytes: with the [0-9]* in use, that exceeds the limit of 100"
-exits "under it" 0 pt2-run --max-bytes=64K "$P/image.pt2" "f32[2,3,8,8]"
+exits "another size for a dynamic dimension" 0 pt2-run --json "$P/transformer.pt2" "i64[3,7]"
+is "the output has that size" "$(jq -c '.outputs[0].size' out)" "[3,7,16]"
+exits "another size for a static dimension" 3 pt2-run "$P/image.pt2" "f32[2,3,9,8]"
+like "the message has the expected size" "$(cat err)" "expected .*8"
+exits "a size above its bound" 3 pt2-run "$P/symbols.pt2" "f32[200,4]" "f32[200,4]"
+exits "a missing input" 2 pt2-run "$P/image.pt2"
+exits "an option for compiled code" 2 pt2-run --torch "$P/image.pt2" "f32[2,3,8,8]"
+like "the message says so" "$(cat err)" "^pt2-run: --torch applies to compiled code: '.*image.pt2' is a graph, which is run operator by operator"
+exits "--double with compiled code" 2 pt2-run --double "$DATA/aoti/mlp.pt2" "f32[8,10]"
+like "the message says that --double applies to graphs" "$(cat err)" "--double applies to a graph"
+exits "--max-bytes that is too small" 3 pt2-run --max-bytes=100 "$P/image.pt2" "f32[2,3,8,8]"
+like "the message names the node and the size" "$(cat err)" "node '[a-z0-9_]*' .aten.*.: .*: cannot allocate [0-9]* bytes: with the [0-9]* in use, that exceeds the limit of 100"
+exits "--max-bytes that is large enough" 0 pt2-run --max-bytes=64K "$P/image.pt2" "f32[2,3,8,8]"
 python3 - "$P/maps.pt2" spoilt.pt2 <<'E'
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:
     for name in z.namelist():
         w.writestr(name, z.read(name).replace(b"torch.ops.aten.sin.default", b"torch.ops.aten.sinh_not.default"))
 E
-exits "an operator that is not here" 4 pt2-run spoilt.pt2 "f32[3,4]" "f32[4]"
-like "is named" "$(cat err)" "^pt2-run: 'spoilt.pt2' calls unsupported operators: aten.sinh_not.default"
-exits "weights that are not those" 3 pt2-run --weights "$P/maps.pt" "$P/image.pt2" "f32[2,3,8,8]"
+exits "an unsupported operator" 4 pt2-run spoilt.pt2 "f32[3,4]" "f32[4]"
+like "the message names it" "$(cat err)" "^pt2-run: 'spoilt.pt2' calls unsupported operators: aten.sinh_not.default"
+exits "weights of another program" 3 pt2-run --weights "$P/maps.pt" "$P/image.pt2" "f32[2,3,8,8]"
 done_testing

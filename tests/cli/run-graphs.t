@@ -19,37 +19,37 @@ while read -r name graph; do
 	eager "$name" >want
 	exits "$name runs" 0 pt2-run --graph "$graph" $L "${in[@]}" -o got.pt
 	given >got
-	ok "$name: what eager gave" close got want
+	ok "$name: outputs equal eager's" close got want
 	case $name in halves | waves_back) continue ;; esac # its types are what it is about; the id alone names the forward graph
-	exits "$name runs by its id" 0 pt2-run --graph "${graph%:*}" --double $L "${in[@]}" -o got.pt
+	exits "$name runs by its compile id" 0 pt2-run --graph "${graph%:*}" --double $L "${in[@]}" -o got.pt
 	given | sed 's/F64/F32/' >got
-	ok "$name: the graph of AOTAutograd, to rounding the same" close got want
+	ok "$name: AOTAutograd's graph is equal up to rounding" close got want
 done <"$G/graphs"
 
 mapfile -t in < <(inputs attention)
-like "sizes are solved from the inputs" \
+like "symbolic sizes follow from the inputs" \
 	"$(pt2-run --json --graph 2/0 $L 'f32[3,7,8]' "${in[@]:1}" 2>&1 | jq -c '.outputs[0].size')" '^\[3,7,8\]$'
-exits "a size that the graph does not have" 3 pt2-run --graph 0/0 $L 'f32[9,6]' 'f32[8]' 'f32[8]' 'f32[8]' 'f32[3,8]' 'f32[3]' 'f32[5,6]'
-like "is named" "$(cat err)" "expected"
-exits "no such graph" 2 pt2-run --graph 9/9 $L
-like "those that there are are shown" "$(cat err)" "0/0:aot_forward_graph .*nodes"
-exits "several, and none is named" 2 pt2-run $L
-exits "TorchDynamo's own graph" 4 pt2-run --graph 3/0:dynamo_output_graph $L 'f32[3,4]' 'f32[3,4]'
-exits "--graph of what is no trace" 2 pt2-run --graph 0/0 "$R/aot_forward/minifier_launcher.py"
+exits "an input of the wrong size" 3 pt2-run --graph 0/0 $L 'f32[9,6]' 'f32[8]' 'f32[8]' 'f32[8]' 'f32[3,8]' 'f32[3]' 'f32[5,6]'
+like "the message has the expected size" "$(cat err)" "expected"
+exits "an unknown graph" 2 pt2-run --graph 9/9 $L
+like "the message lists graphs" "$(cat err)" "0/0:aot_forward_graph .*nodes"
+exits "a trace without --graph is rejected" 2 pt2-run $L
+exits "Dynamo's own graph is not supported" 4 pt2-run --graph 3/0:dynamo_output_graph $L 'f32[3,4]' 'f32[3,4]'
+exits "--graph without a trace is rejected" 2 pt2-run --graph 0/0 "$R/aot_forward/minifier_launcher.py"
 
-exits "a launcher, with the values that it kept" 0 pt2-run --json "$R/aot_forward/minifier_launcher.py"
-is "its outputs" "$(jq -c '[.outputs[].size]' out)" "$(pt2-run --json "$R/aot_forward/minifier_launcher.py" | jq -c '[.outputs[].size]')"
-exits "one that kept none" 2 pt2-run "$ROOT/tests/data/minifier/aot_nan/minifier_launcher.py"
-like "says so" "$(cat err)" "the values of 'arg0_1' were not kept: pass a file, or a spec"
-exits "an exported program's launcher" 2 pt2-run "$R/aoti/minifier_launcher.py"
-like "names the program" "$(cat err)" "pass that file, '.*exported_program.pt2'"
+exits "a launcher with saved values" 0 pt2-run --json "$R/aot_forward/minifier_launcher.py"
+is "its outputs have the same sizes" "$(jq -c '[.outputs[].size]' out)" "$(pt2-run --json "$R/aot_forward/minifier_launcher.py" | jq -c '[.outputs[].size]')"
+exits "a launcher without saved values" 2 pt2-run "$ROOT/tests/data/minifier/aot_nan/minifier_launcher.py"
+like "the message says which are missing" "$(cat err)" "the values of 'arg0_1' were not kept: pass a file, or a spec"
+exits "a launcher of an exported program" 2 pt2-run "$R/aoti/minifier_launcher.py"
+like "the message names the program" "$(cat err)" "pass that file, '.*exported_program.pt2'"
 printf 'class f(torch.nn.Module):\n    def forward(self, x: "f32[s0, 2]", n: "Sym(s0)", m: "Sym(s1)"):\n        y = torch.ops.aten.mul.Tensor(x, n)\n        z = torch.ops.aten.add.Tensor(y, m)\n        return (z, n)\n' >f.py
 python3 -c 'import struct,sys
 head=b"{\x27descr\x27: \x27<i8\x27, \x27fortran_order\x27: False, \x27shape\x27: (), }"
 head+=b" "*(118-len(head)-1+0)+b"\n"
 open("m.npy","wb").write(b"\x93NUMPY\x01\x00"+struct.pack("<H",len(head))+head+struct.pack("<q",7))'
-exits "FX code, a number that no size tells" 0 pt2-run --json f.py 'f32[3,2]' m.npy
-is "its outputs" "$(jq -c '[.outputs[].size]' out)" "[[3,2],[]]"
+exits "FX code with a symbol that no size determines" 0 pt2-run --json f.py 'f32[3,2]' m.npy
+is "its outputs have the right sizes" "$(jq -c '[.outputs[].size]' out)" "[[3,2],[]]"
 fxminify -q --no-journal --test true --max-tests=1 f.py -o f.json 2>/dev/null
 [ -e f.json ] && exits "graph.json" 0 pt2-run --json f.json 'f32[4,2]' m.npy
 done_testing

@@ -18,14 +18,14 @@ for handles in "" --no-handles; do
 	find models -path '*/torchinductor/model__*' -prune ! -name 'model__0_*' -exec rm -rf {} +
 	many debug models $n $handles
 	soon "$n calls in a debug folder $handles" fxexplain kernel models
-	like "are shown" "$(cat out)" 'cpp_fused_maximum_neg_0'
+	like "its kernels are shown" "$(cat out)" 'cpp_fused_maximum_neg_0'
 	soon "one of them" fxexplain kernel maximum_$((n - 1)) models
-	like "is found" "$(cat out)" 'cpp_fused_maximum_neg_0 +called in line [0-9]+'
+	like "that kernel is found" "$(cat out)" 'cpp_fused_maximum_neg_0 +called in line [0-9]+'
 	many package "$DATA/aoti/mlp_provenance.pt2" many.pt2 $in_package $handles
 	soon "$in_package calls in a package $handles" fxexplain kernel --json many.pt2
-	is "all of them" "$(LC_ALL=C grep -oE '"name":"relu_[0-9]+"' out | LC_ALL=C sort -u | wc -l)" $in_package
+	is "every call is listed" "$(LC_ALL=C grep -oE '"name":"relu_[0-9]+"' out | LC_ALL=C sort -u | wc -l)" $in_package
 	soon "its contract" aoti-checkinputs --json many.pt2
-	is "has them, too" "$(grep -o '"cpp_fused_relu_0"' out | wc -l)" $in_package
+	is "the contract has every call, too" "$(grep -o '"cpp_fused_relu_0"' out | wc -l)" $in_package
 	soon "it runs" aoti-printer --level 3 many.pt2 "$ROOT/tests/data/aoti/io/mlp_provenance.pt:inputs[0]"
 done
 done_testing

@@ -11,7 +11,7 @@ ok "the trace has findings" test "$(jq '.findings|length' doc)" -ge 2
 unxz -c "$DATA/simple.log.xz" >none.log 2>err || cp "$DATA/simple.log" none.log
 tap_of "" timeout 300 env PYTHONPATH="$ROOT/tests/lib" PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/serve_session.py" "$breaks" none.log
 run fxexplain serve traces </dev/null
-is "nothing to read: nothing is wrong" "$status" 0
+is "no trace: status 0" "$status" 0
 
 # ---- an editor ----
 if command -v nvim >/dev/null; then
@@ -20,9 +20,9 @@ if command -v nvim >/dev/null; then
 	cp "$breaks" traces/
 	FILE=app/prints.py COMMAND="cp none.log traces/later.log; touch traces/later.log" HOME=$PWD XDG_STATE_HOME=$PWD timeout 200 \
 		nvim --headless -u NONE -i NONE -n -c "luafile $ROOT/tests/lib/editor.lua" >nvim.out 2>&1
-	is "neovim: two findings, an action for each, then none" "$(sed 's/ [A-Z(.].*//; s/ print(.*//; s/ torch\..*//' editor.out)" \
+	is "neovim: two findings with an action each, then none" "$(sed 's/ [A-Z(.].*//; s/ print(.*//; s/ torch\..*//' editor.out)" \
 		"$(printf '%s\n' 'found 6' 'found 8' action action written 'left 0')"
-	is "the file is as it should be" "$(cat app/prints.py)" "$(grep -v 'mean' "$ROOT/tests/live/causes/prints.py" | sed '1a torch._dynamo.config.reorderable_logging_functions.add(print)')"
+	is "the file is fixed" "$(cat app/prints.py)" "$(grep -v 'mean' "$ROOT/tests/live/causes/prints.py" | sed '1a torch._dynamo.config.reorderable_logging_functions.add(print)')"
 else
 	skip "a session of neovim" "there is no nvim"
 fi

@@ -9,10 +9,10 @@ for name in dynamic hop mix training ddp_split compiled_autograd v215_hop; do
 	mapfile -t graphs < <(find "$name" -name 'aot_*graph_[0-9]*.txt' -o -name 'inductor_post_grad_graph*.txt' | sort)
 	run "$BUILD/tests/test_shapes" "${graphs[@]}"
 	is "$name: its graphs are read" "$(grep -cE '^[^ ]*: [0-9]+ of [0-9]+$' out)" "${#graphs[@]}"
-	is "$name: nothing else than torch has" "$(grep ' instead of ' out | grep -v ': not told instead of ')" ""
+	is "$name: every shape equals torch's" "$(grep ' instead of ' out | grep -v ': not told instead of ')" ""
 	told=$((told + $(sed -nE "s/^[^ ]*: ([0-9]+) of [0-9]+$/\1/p" out | awk "{n += \$1} END {print n + 0}")))
 	# Each graph of which not all is told says which node was the first, its operator, and why.
-	is "$name: why not" "$(awk '/: not told instead of [^ ]/ && !first {print} /^first: node .*: / {first = 1} / of [0-9]+$/ {first = 0}' out)" ""
+	is "$name: reasons for unknown shapes" "$(awk '/: not told instead of [^ ]/ && !first {print} /^first: node .*: / {first = 1} / of [0-9]+$/ {first = 0}' out)" ""
 done
-is "most of them" "$([ "$told" -gt 600 ] && echo yes)" yes
+is "most shapes are known" "$([ "$told" -gt 600 ] && echo yes)" yes
 done_testing

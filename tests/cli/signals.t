@@ -56,17 +56,17 @@ check "SIGHUP, a directory" "-1||" SIGHUP 0.05 pipe - -o dir
 check "SIGINT, --html=" "-2||" SIGINT 0.05 pipe --html=page.html -
 check "SIGTERM, --html=" "-15||" SIGTERM 0.05 pipe --html=page.html -
 check "SIGINT, standard output" "-2||" SIGINT 0.2 pipe --html -
-is "standard output: nothing was written" "$(wc -c <stdout)" 0
+is "nothing was written to standard output" "$(wc -c <stdout)" 0
 for wait in 0 0.01 0.03 0.1; do
 	check "SIGTERM while workers write files ($wait s)" "-15||" SIGTERM $wait big - -o dir
 done
 # A file ends: on a fast machine the signal may come too late.
-like "SIGTERM while a file is read: nothing, or all" "$(python3 interrupt.py SIGTERM 0 file "$TMP/big.log" -o dir 2>&1)" '^(-15\|\||0\|\|dir)$'
+like "SIGTERM while reading: no output or all of it" "$(python3 interrupt.py SIGTERM 0 file "$TMP/big.log" -o dir 2>&1)" '^(-15\|\||0\|\|dir)$'
 rm -rf box && mkdir box
 check "nohup: an ignored SIGHUP stays ignored" "0||dir" SIGHUP 0.05 ignored - -o dir
 cp "$DATA/simple.log" box/
 (cd box && tlparse simple.log -o dir && touch dir/-_0_0_0/old)
-is "SIGTERM while a report is to be replaced: the old one stays" \
+is "SIGTERM before an existing report is replaced: it is kept" \
 	"$(python3 interrupt.py SIGTERM 0.05 big - -o dir --overwrite 2>&1) $(ls box/dir/-_0_0_0/old)" "-15||dir simple.log box/dir/-_0_0_0/old"
 
 # In the middle of the last step: what is there under the final name is whole, the old or the new, and nothing lies beside it.
@@ -84,15 +84,15 @@ if [ -e "$inject" ]; then
 	tlparse "$DATA/simple.log" -o whole
 	files=$(find whole -type f | wc -l)
 	rm -r whole
-	is "a signal while a report gets its name: it is there, whole" "$(in_the_middle rename "$DATA/simple.log" -o out)" "ended err out $((files + 1))"
+	is "a signal during the final rename: the report is complete" "$(in_the_middle rename "$DATA/simple.log" -o out)" "ended err out $((files + 1))"
 	touch out/-_0_0_0/old
-	is "while it replaces another: the new one, and nothing of the old" \
+	is "a signal during --overwrite: the new report only" \
 		"$(in_the_middle rename "$DATA/simple.log" -o out --overwrite)" "ended err out $((files + 1))"
 	rm -r out
-	like "while its folder is made: nothing, or all" "$(in_the_middle mkdir "$DATA/simple.log" -o out)" "^ended err (out $((files + 1))|1)$"
+	like "a signal during mkdir: no report or all of it" "$(in_the_middle mkdir "$DATA/simple.log" -o out)" "^ended err (out $((files + 1))|1)$"
 	rm -rf out
-	is "while one file gets its name" "$(in_the_middle rename --html=page.html "$DATA/simple.log")" "ended err page.html 2"
-	is "it is whole" "$(tail -c 8 page.html)" "</html>"
+	is "a signal during the rename of a file" "$(in_the_middle rename --html=page.html "$DATA/simple.log")" "ended err page.html 2"
+	is "the file is complete" "$(tail -c 8 page.html)" "</html>"
 	cd ..
 fi
 done_testing

@@ -54,11 +54,11 @@ has "Words of wrappers" "$(both assert_old assert_new)"
 has "Runtime in every model" '- new, 1: `"dtype is not what is wanted"`
 - gone, 1: `"dtype is not what was expected"`'
 has "Messages of the loader" "$(both 'Cannot load AOTInductor package: old' 'Cannot load AOTInductor package: new')"
-like "Config defaults" "$(sed -n '/^### Config/,/^###/p' out)" '`_inductor.aot.new_default` \(`3`\).*gone, 3'
+like "defaults that changed" "$(sed -n '/^### Config/,/^###/p' out)" '`_inductor.aot.new_default` \(`3`\).*gone, 3'
 has "Export schema" '- changed, 1: `SCHEMA_VERSION` (`(8, 20)`, now `(8, 21)`)'
 has "Lines of launchers" "$(both 'load_args._version = 0' 'load_args._version = 1')"
 run "$track" --compare new new
-is "the same twice: nothing is new" "$(grep -c '^- nothing new of' out; grep -cE '^- (new|gone|changed)' out)" "$(grep -c '^###' out)
+is "a second run has nothing new" "$(grep -c '^- nothing new of' out; grep -cE '^- (new|gone|changed)' out)" "$(grep -c '^###' out)
 0"
 
 # Pages of two runs.
@@ -70,38 +70,38 @@ page 2.77.0 2030-01-01 "" >track/2.77.0.json
 exits "--keep" 0 "$track" --keep 2.77.0
 page 2.77.0 2030-01-02 "status 4: new \`op\`" >track/2.77.0.json
 mv track/2.77.0.json now.json
-exits "one run is none to compare" 4 "$track" --diff 2.77.0
-like "which is said" "$(cat err)" "of 2.77.0 before none is kept"
+exits "--diff with a single run is rejected" 4 "$track" --diff 2.77.0
+like "the message says so" "$(cat err)" "of 2.77.0 before none is kept"
 cp now.json track/2.77.0.json
 exits "--keep, again" 0 "$track" --keep 2.77.0
-is "what was kept is the run before" "$(cd kept && echo *)" "2.77.0.before.json.xz 2.77.0.json.xz"
+is "the previous run is kept" "$(cd kept && echo *)" "2.77.0.before.json.xz 2.77.0.json.xz"
 rm track/*
-exits "track-diff, where nothing was run" 0 "$track" --diff 2.77.0
-is "says what fails since" "$(grep '^- ' out)" '- changed, 1: `n` (`ok`, now `` status 4: new `op` ``)'
-is "and when that was" "$(head -1 out)" "# torch 2.77.0 (2030-01-01, commit abc) and 2.77.0 (2030-01-02, commit abc)"
+exits "--diff of kept runs" 0 "$track" --diff 2.77.0
+is "failures since then are listed" "$(grep '^- ' out)" '- changed, 1: `n` (`ok`, now `` status 4: new `op` ``)'
+is "the runs' dates are shown" "$(head -1 out)" "# torch 2.77.0 (2030-01-01, commit abc) and 2.77.0 (2030-01-02, commit abc)"
 page 2.77.0 2030-01-01 "" | jq . >track/2.77.0.before.json
 cp track/2.77.0.before.json track/2.77.0.json
 like "what was run here comes first; or nothing changed" "$("$track" --diff 2.77.0)" "2030-01-01.*2030-01-01.*nothing changed"
 page 2.9.0 2030-01-03 "x of torch before 2.14 have none" | jq '.installed.Phases = {b: ""} | .checks["aoti-checkinputs: it takes what was exported"] = {lstm: "4 dims", m: ""}' >track/2.12.0.json
-exits "another release" 0 "$track" --diff 2.12.0 2.77.0
-like "is compared item by item" "$(cat out)" 'Phases:.- new, 1: `b`.- gone, 1: `a`'
-exits "a release that was not run" 4 "$track" --diff 2.78.0
-like "is named" "$(cat err)" "of 2.78.0 none is kept: make track TORCH=2.78.0"
+exits "--diff of two releases" 0 "$track" --diff 2.12.0 2.77.0
+like "releases are compared item by item" "$(cat out)" 'Phases:.- new, 1: `b`.- gone, 1: `a`'
+exits "--diff of a release that was not run" 4 "$track" --diff 2.78.0
+like "the message says how to run it" "$(cat err)" "of 2.78.0 none is kept: make track TORCH=2.78.0"
 sed -i 's/2.9.0/2.12.0/' track/2.12.0.json
-exits "--keep of some" 0 "$track" --keep 2.12.0
+exits "--keep of part of the checks" 0 "$track" --keep 2.12.0
 rm track/*
 run "$track" --table
-like "the table has each release that is kept, what is too old, what is torch's own" "$(cat out)" \
+like "the table has every kept release, old ones and torch's own failures" "$(cat out)" \
 	'\| 2.12.0\+cpu \| 2 \| 1 \| 1 of 2, 1 too old \| all 2 \| .*\| 2.77.0\+cpu \| 2 \| 1 \| 1 of 2 \| .*all 1 \| 2030-01-02, abc \|.*lstm: `4 dims`: torch.s own: .*n: .*status 4: new .*q leaves no trace: `no module z`'
-exits "--keep of what was not run" 4 "$track" --keep 2.12.0
+exits "--keep of a release that was not run" 4 "$track" --keep 2.12.0
 # What is kept with the sources: the table is of it, and what was found by hand of 2.15 with the tools of 4835b94 the checks find by themselves.
-is "docs/user/VERSIONS.md is what is kept with the sources" "$(TRACK_KEPT=$ROOT/tests/data/track "$track" --table | cmp - "$ROOT/docs/user/VERSIONS.md" 2>&1)" ""
+is "docs/user/VERSIONS.md matches the kept runs" "$(TRACK_KEPT=$ROOT/tests/data/track "$track" --table | cmp - "$ROOT/docs/user/VERSIONS.md" 2>&1)" ""
 TRACK_KEPT=$ROOT/tests/data/track exits "track-diff of a checkout" 0 "$track" --diff 2.15.0
-like "finds a library that is not there" "$(cat out)" 'aoti-nanassert: runs.*`mlp` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: runs`, now `ok`\)'
-like "behind it an output that is None" "$(cat out)" '`none_out` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: [^`]*SIGSEGV'
-like "an accusation in vain" "$(cat out)" '`fft` \(`3 kernel and op calls in the text, 0 in the binary`, now `ok`\)'
-like "text that is not understood" "$(cat out)" '`bert` \(`line 1573: not understood: assert_alignment'
-like "defaults taken for settings" "$(cat out)" '`fine` \(`` `torch._dynamo.config.use_lamba_guard_for_object_aliasing = false`'
+like "a missing library is found" "$(cat out)" 'aoti-nanassert: runs.*`mlp` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: runs`, now `ok`\)'
+like "behind it, an output that is None" "$(cat out)" '`none_out` \(`[^`]*libtorch.so: cannot open[^`]*; with an empty one: [^`]*SIGSEGV'
+like "a wrong accusation is found" "$(cat out)" '`fft` \(`3 kernel and op calls in the text, 0 in the binary`, now `ok`\)'
+like "text that is not understood is found" "$(cat out)" '`bert` \(`line 1573: not understood: assert_alignment'
+like "defaults mistaken for settings are found" "$(cat out)" '`fine` \(`` `torch._dynamo.config.use_lamba_guard_for_object_aliasing = false`'
 exits "usage" 2 "$track"
 exits "a program that is none" 2 "$track" --programs=simple,nosuch 2.77.0
 like "is named" "$(cat err)" "no such program: nosuch"
@@ -129,7 +129,7 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
 	like "which can make no zoo" "$(cat err)" "installing torch 2.77.0.*the zoo cannot be made with .*made/2.77.0/venv/bin/python"
 	is "with the newest transformers for it" "$(cd made/2.77.0/venv/lib/python3*/site-packages && echo torch-* transformers-*)" "torch-2.77.0.dist-info transformers-4.1.dist-info"
 	exits "none such: said so" 4 env -u PYTHONPATH -u PYTHONHOME PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 PIP_FIND_LINKS="$TMP" TRACK_DIR="$TMP/made" "$track" 2.78.0
-	like "by name" "$(cat err)" "torch 2.78.0 cannot be installed in .*made/2.78.0/venv"
+	like "the message names the release" "$(cat err)" "torch 2.78.0 cannot be installed in .*made/2.78.0/venv"
 else
 	skip "installing" "python3 has no ensurepip"
 fi
@@ -139,8 +139,8 @@ echo 'int main(void) { return 7; }' >lacks.c
 if ${CC:-cc} -shared -o libgone.so -x c /dev/null 2>/dev/null && ${CC:-cc} -o lacks lacks.c -Wl,--no-as-needed -L. -lgone; then
 	rm libgone.so
 	beyond() { PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/scripts/track.d python3 -c 'import checks, sys; print(checks.beyond("./lacks", ok=[int(sys.argv[1])])[1])' "$@"; }
-	like "a missing library, and what is behind it" "$(beyond 0)" 'status 127: .*libgone.so: cannot open shared object file.*; with an empty one: status 7'
-	like "or nothing is" "$(beyond 7)" 'libgone.so: .*; with an empty one: runs'
+	like "a missing library and what it hides are reported" "$(beyond 0)" 'status 127: .*libgone.so: cannot open shared object file.*; with an empty one: status 7'
+	like "or that it hides nothing" "$(beyond 7)" 'libgone.so: .*; with an empty one: runs'
 else
 	skip "what is behind a missing library" "no program can be linked here"
 fi
@@ -158,11 +158,11 @@ for check, found in checks.traces(at := pathlib.Path(sys.argv[1]), [p.name for p
 }
 mapfile -t ids < <(grep -oh '/gb/gb[0-9]*' rec/*/trace/*.log | sed 's|.*/gb|GB|' | sort -u)
 traces rec "${ids[@]}" >checked
-is "what was planted is found, and nothing else" "$(grep -v '{}$' checked)" "tlparse: 0 unknown keys, 0 damaged {'prints': 'a_new_key'}
+is "only the planted problems are found" "$(grep -v '{}$' checked)" "tlparse: 0 unknown keys, 0 damaged {'prints': 'a_new_key'}
 fxexplain: 0 unknown keys, 0 damaged {'prints': 'a_new_key'}"
 is "every check was made" "$(wc -l <checked)" 10
-like "a break that the registry does not have" "$(traces rec GB9999)" "in the registry .'prints': 'GB.*'time_inside': 'GB"
+like "a graph break that the registry lacks" "$(traces rec GB9999)" "in the registry .'prints': 'GB.*'time_inside': 'GB"
 mkdir -p bad/fine/trace
 echo "no trace" >bad/fine/trace/c.log
-like "a log that a tool refuses is no log without problems" "$(traces bad)" "tlparse: counts are the independent counter's .'fine': .*status 3"
+like "a log that a tool rejects is a problem" "$(traces bad)" "tlparse: counts are the independent counter's .'fine': .*status 3"
 done_testing

@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop sampler; do
+for name in norm attention state noise loop sampler returns vision erfinv cosine; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -45,6 +45,34 @@ is "kernels of while_loop are compared with its iterations, none only indirectly
 # Nodes of large numbers have large errors, those that could replace them have not. No kernel after torch's generator is reported as wrong.
 exits "a model that draws random numbers" 5 verify sampler sampler.pt2 --json --no-more
 is "no kernel is reported as wrong; random ones stay unverified" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"
+# Every way of returning: a handle that is returned twice is owned once.
+gives=('returns.pt:in[0]' 'returns.pt:in[1]')
+exits "a model that returns the same tensor twice runs" 0 pt2-run -q -n 3 -o returned.npz returns.pt2 "${gives[@]}"
+pt2-run -q -o wanted.npz returns.exported.pt2 "${gives[@]}"
+tensors returned.npz >returned.txt
+tensors wanted.npz >wanted.txt
+is "all its outputs are there" "$(wc -l <returned.txt)" "$(wc -l <wanted.txt)"
+ok "they equal those of the exported program" close returned.txt wanted.txt
+exits "aoti-verify runs it, too" 0 aoti-verify --json returns.exported.pt2 returns.pt2 "${gives[@]}"
+is "each of its outputs agrees" "$(jq -c '.runs[0].outputs | [length, (map(select(.verdict == "agrees")) | length)]' out)" "[12,12]"
+exits "aoti-nanassert runs it" 0 aoti-nanassert returns.pt2 "${gives[@]}"
+exits "aoti-printer runs it" 0 aoti-printer -q -i -o same returns.pt2 "${gives[@]}"
+exits "its binary is what its text says: a view of another dtype is not a call" 0 aoti-checkinputs -q --probe returns.pt2
+like "--probe followed it to the end" "$(aoti-checkinputs --probe returns.pt2)" "agrees with its code in everything that was compared"
+
+# Long sums of generated code are less exact than eager's, and other layouts than contiguous are tried.
+exits "a batch norm, then means of numbers close to 0" 0 verify vision vision.pt2 --json
+is "channels_last: other values are tried, nothing is wrong" "$(jq -c '[(.runs | map(.inputs) | unique | length), (.runs | map(.wrong + .open) | add)]' out)" "[3,0]"
+is "nothing had to be left out" "$(cat err)" ""
+ok "its rounding is beyond what one operation explains" jq -e '.runs[0].calls | map(.compiled_ulp // 0) | max > 4' out
+
+# What a kernel read is exact. That a neighbouring input would explain the result is no excuse, but not an error either.
+exits "compiled erfinv is less exact than eager" 0 verify erfinv erfinv.pt2 --json --no-more
+is "that is a finding of its own class" "$(jq -c '.runs[0] | [.wrong, .less_exact, (.findings[] | [.what, .node.name, .compiled_ulp > 16, .eager_ulp < 1])]' out)" \
+	'[0,1,["less_exact","erfinv",true,true]]'
+exits "--strict: less exact is status 1" 1 verify erfinv erfinv.pt2 --strict --no-more
+like "the text has a line for it" "$(cat out)" "1 kernel verified, nothing wrong; 1 result less exact than eager.*is less exact than eager: erfinv .*ulp off the float64 result for the same inputs; eager is 0"
+
 exits "-a as text" 0 verify attention attention.pt2 -a
 like "the first line is the summary" "$(head -1 out)" "^attention.pt2: 5 kernels verified, nothing wrong"
 ok "-a has a row for each call" grep -qE "^ *2 +equal +cpp_fused_clone_split_transpose_view_1" out
@@ -94,6 +122,17 @@ if command -v objdump >/dev/null; then
 	else
 		skip "turns" "this objdump leads to a place that changes nothing"
 	fi
+	# Behind a kernel whose results are not in the graph, the finding says "or".
+	gives=('cosine.pt:in[0]' 'cosine.pt:in[1]')
+	kernel=$(python3 "$ROOT/tests/lib/mutate.py" cosine.pt2 wrong.pt2 11 | cut -f1)
+	aoti-verify --no-more --json cosine.exported.pt2 wrong.pt2 "${gives[@]}" >out
+	if [[ $kernel == *_0 ]] && jq -e '.runs[0].findings | length > 0' out >/dev/null; then
+		is "a wrong kernel whose results match nothing is named beside its reader" "$(jq -c '.runs[0] | [.findings[0].or, (.calls[0].verdict), .outputs[0].explained]' out)" \
+			'[[0],"open",true]'
+		like "the text says or" "$(aoti-verify --no-more cosine.exported.pt2 wrong.pt2 "${gives[@]}")" "which +or cpp_fused_.*_0 \\(call 0, .*: what it wrote is not in the graph"
+	else
+		skip "or" "this objdump leads to a place that changes nothing"
+	fi
 	python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 6 >/dev/null
 	exits "--error-exitcode" 42 verify attention wrong.pt2 -q --error-exitcode=42
 	verify attention wrong.pt2 >text
@@ -102,6 +141,33 @@ if command -v objdump >/dev/null; then
 else
 	skip "mutants" "no objdump"
 fi
+
+# ---- outputs, end to end ----
+graph() { # graph NAME FROM TO: the exported program with an operator replaced, as other.pt2
+	python3 "$ROOT/tests/lib/rezip.py" "$1.exported.pt2" other.pt2 /models/model.json "torch.ops.aten.$2" "torch.ops.aten.$3"
+}
+outputs() { jq -c '[.runs[0].outputs[] | [.name, .verdict]]' out; }
+graph norm clamp.default clamp_not.default
+exits "an operator is missing: what depends on it is open" 5 aoti-verify --json --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
+is "the other output is compared" "$(outputs)" '[["out0","open"],["out1","agrees"]]'
+is "of the kernel that computes both, the other tensor is verified" "$(jq -c '.runs[0].calls[-1] | [.verdict, (.writes | map([.nodes, .verdict]))]' out)" \
+	'["open",[[["mean"],"equal"],[[],"open"]]]'
+like "the text counts both" "$(aoti-verify --no-more other.pt2 norm.pt2 'norm.pt:in[0]')" \
+	"nothing wrong, but 1 of 3 kernels and 1 output could not be verified.*open +out0: its value in the graph is unknown"
+exits "--partial" 0 aoti-verify -q --partial --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
+graph attention softmax.int softmax_not.int
+exits "nothing behind an unknown node is taken for right" 5 aoti-verify --json --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
+is "only what could be compared has a verdict" "$(jq -c '[.runs[0].calls[] | select(.verdict != "operator") | .verdict]' out)" '["equal","equal","open","open","open"]'
+python3 "$ROOT/tests/lib/rezip.py" vision.exported.pt2 other.pt2 /models/model.json '"name": "start_dim", "arg": {"as_int": 1}' '"name": "start_dim", "arg": {"as_int": 2}'
+exits "outputs of another size than in the graph" 1 aoti-verify --json --no-more other.pt2 vision.pt2 'vision.pt:in[0]'
+is "they differ, also where each kernel is right" "$(jq -c '[.status, ([.runs[0].outputs[] | select(.verdict == "differs") | [.name, .explained]])]' out)" '[1,[["out0",false]]]'
+like "the text says which output" "$(aoti-verify --no-more other.pt2 vision.pt2 'vision.pt:in[0]')" "1 output differs from the graph.*out0 differs from the graph: flatten .*which +cpp_fused_"
+graph norm square.default abs.default
+exits "a graph that computes something else" 1 aoti-verify --json --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
+is "the output that differs is explained by the kernel" "$(jq -c '[.runs[0].outputs[] | select(.verdict == "differs") | [.name, .explained]]' out)" '[["out1",true]]'
+exits "a mutated buffer is an output, too" 1 verify state state.pt2 --json --no-more
+is "each buffer is compared, in both calls" "$(jq -c '[.runs[].outputs | map(select(.kind == "buffer")) | map(.verdict) | sort]' out)" \
+	'[["agrees","agrees","agrees","agrees"],["agrees","agrees","agrees","differs"]]'
 
 # ---- node by node, with aoti-printer --diff ----
 exits "aoti-printer --diff of a graph" 0 aoti-printer --json --diff norm.exported.pt2 norm.pt2 'norm.pt:in[0]'

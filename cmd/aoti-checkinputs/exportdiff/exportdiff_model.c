@@ -1,4 +1,4 @@
-/* against_model.c - compares everything except inputs: outputs, weights, and whether the two are the same model at all. */
+/* exportdiff_model.c - compares everything except inputs: outputs, weights, and whether the two are the same model at all. */
 #include <ctype.h>
 
 #include "exportdiff/exportdiff_part.h"

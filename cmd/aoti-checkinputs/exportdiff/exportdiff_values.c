@@ -1,4 +1,4 @@
-/* against_values.c - values for symbols and what follows from them: how expressions of two contracts are compared. */
+/* exportdiff_values.c - values for symbols and what follows from them: how expressions of two contracts are compared. */
 #include "exportdiff/exportdiff_part.h"
 
 static uint64_t mix_hash(uint64_t x)

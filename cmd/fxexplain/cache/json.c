@@ -6,8 +6,7 @@ static void put_sums(struct json_out *o, const struct cachedir *d)
 	json_member_obj(o, "kinds");
 	for (unsigned k = 0; k < CACHE_KIND_COUNT; k++) {
 		json_member_obj(o, cache_file_kind_name[k]);
-		json_member_u64(o, "files", d->sum[k].files);
-		json_member_u64(o, "bytes", d->sum[k].bytes);
+		json_fields(o, d->sum[k], files, bytes);
 		json_member_u64(o, "broken", d->sum[k].bad);
 		json_close(o);
 	}
@@ -70,18 +69,13 @@ static void put_asked(struct json_out *o, const struct cache_view *v)
 		const struct asked_row *r = &a->row[i];
 		json_member_str(o, "verdict", slice_str(asked_verdict_name[r->verdict]));
 		json_member_str(o, "cache", slice_str(asked_cache(r)));
-		json_member(o, "key", r->key);
-		json_member(o, "graph", r->graph);
-		json_member(o, "label", r->label);
-		json_member(o, "why", r->why);
-		json_member_u64(o, "times", r->times);
+		json_fields(o, *r, key, graph, label, why, times);
 		json_member(o, "entry", r->entry == NONE ? slice_of("", 0) : cachedir_name(d, d->file[r->entry].path));
 		json_member_u64(o, "changes", r->changes);
 		json_rows(o, "components", k, r->told) {
 			const struct key_change *c = &a->change[r->first + k];
 			json_member_str(o, "name", c->name);
-			json_member(o, "before", c->before);
-			json_member(o, "after", c->after);
+			json_fields(o, *c, before, after);
 		}
 	}
 }
@@ -90,16 +84,10 @@ static void put_prune(struct json_out *o, const struct cache_view *v)
 {
 	const struct prune *p = &v->prune;
 	const struct cachedir *d = &v->dir[0];
-	json_key(o, "prune");
-	if (!v->pruned) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "prune", v->pruned))
 		return;
-	}
-	json_obj(o);
 	json_member_bool(o, "applied", v->applied);
-	json_member_u64(o, "bytes", p->bytes);
-	json_member_u64(o, "young", p->young);
-	json_member_u64(o, "foreign", p->foreign);
+	json_fields(o, *p, bytes, young, foreign);
 	json_rows(o, "files", i, p->n_row) {
 		json_member_str(o, "path", cachedir_name(d, d->file[p->row[i].file].path));
 		json_member_str(o, "why", slice_str(p->row[i].why));

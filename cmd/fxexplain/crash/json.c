@@ -48,12 +48,8 @@ static void arguments(struct json_out *o, const struct contract *c, const struct
 
 static void call(struct json_out *o, const struct crash_place *p)
 {
-	json_key(o, "call");
-	if (!p || !p->call) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "call", p && p->call))
 		return;
-	}
-	json_obj(o);
 	json_member(o, "name", p->call->name);
 	json_member(o, "how", slice_str(crash_known_name(p->known)));
 	json_member_u64(o, "line", p->call->line);
@@ -71,8 +67,7 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 	json_member_index(o, "number", f->number);
 	json_member(o, "form", slice_str(crash_form_name(f->form)));
 	json_member(o, "owner", slice_str(crash_owner_name(p->owner)));
-	json_member_bool(o, "handler", f->handler);
-	json_member_bool(o, "guessed", f->guessed);
+	json_fields(o, *f, handler, guessed);
 	hex_member(o, "address", f->has & HAS_ADDRESS, f->address);
 	json_member(o, "module", f->module);
 	hex_member(o, "offset", p->has_address || f->has & HAS_OFFSET, p->has_address ? p->address : f->offset);
@@ -80,8 +75,7 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 	hex_member(o, "in_symbol", f->has & HAS_IN_SYMBOL, f->in_symbol);
 	json_member(o, "file", p->line ? p->file : f->file);
 	json_member_u64(o, "line", p->line ? p->line : f->line);
-	json_member(o, "text", p->text);
-	json_member(o, "kernel", p->kernel);
+	json_fields(o, *p, text, kernel);
 	json_member(o, "model", p->library ? p->library->loaded.model->name : (struct slice){0});
 	json_member(o, "build_id", f->build_id);
 	json_close(o);
@@ -94,8 +88,7 @@ static void stacks(struct json_out *o, const struct crash_answer *a)
 		const struct crash_stack *s = &a->crash.stack[i];
 		json_member(o, "name", s->name);
 		json_member_bool(o, "main", s == main);
-		json_member_bool(o, "crashed", s->crashed);
-		json_member_bool(o, "python", s->python);
+		json_fields(o, *s, crashed, python);
 		json_member_arr(o, "frames");
 		for (uint32_t k = s->first; k < s->first + s->n; k++)
 			frame(o, &a->crash.frame[k], &a->map.place[k]);
@@ -134,14 +127,8 @@ void crash_json(struct buf *b, const struct crash_answer *a)
 	else
 		json_member_null(&o, "write");
 	hex_member(&o, "ip", c->has_ip, c->ip);
-	json_member_u64(&o, "pid", c->pid);
-	json_member(&o, "command", c->command);
-	json_member(&o, "said", c->said);
-	json_member(&o, "exception", c->exception);
-	json_member(&o, "what", c->what);
-	json_member(&o, "operand", a->operand);
-	json_member(&o, "unwinding", a->unwinding);
-	json_member(&o, "missing", a->missing);
+	json_fields(&o, *c, pid, command, said, exception, what);
+	json_fields(&o, *a, operand, unwinding, missing);
 	call(&o, v->call_frame == NONE ? NULL : &a->map.place[v->call_frame]);
 	registers(&o, &c->reg);
 	stacks(&o, a);

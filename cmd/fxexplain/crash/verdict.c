@@ -265,6 +265,8 @@ static void set_title(struct crash_verdict *v, struct crash *c, const struct cra
 	if (c->signal)
 		buf_addf(&b, "%s: ", crash_signal_name(c, c->signal));
 	buf_adds(&b, what_of(c, v->kind));
+	if (!c->signal)
+		b.p[0] = (char)toupper((unsigned char)b.p[0]);
 	add_where(v, c, map, &b);
 	v->title = arena_take(&v->arena, &b);
 }

@@ -29,9 +29,7 @@ static void put_groups(struct json_out *o, const struct explanation *x)
 {
 	json_rows(o, "breaks", i, x->n_group) {
 		const struct break_group *g = &x->group[i];
-		json_member_u64(o, "first", g->first);
-		json_member_u64(o, "count", g->count);
-		json_member_u64(o, "inferred", g->inferred);
+		json_fields(o, *g, first, count, inferred);
 		json_member_u64(o, "graphs_after", g->graphs);
 		json_member_u64(o, "frames_in_eager", g->eager);
 		json_member_count(o, "ops_after", g->ops_after);
@@ -49,8 +47,7 @@ static void put_steps(struct json_out *o, const struct explanation *x)
 			const struct frame_step *s = &x->step[v->first + k];
 			json_member_index(o, "compile", s->compile);
 			json_member_index(o, "recompile", s->recompile);
-			json_member(o, "change", s->change);
-			json_member(o, "fix", s->fix);
+			json_fields(o, *s, change, fix);
 		}
 	}
 }
@@ -61,8 +58,7 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 		const struct symbol_view *v = &x->symbol[i];
 		json_member(o, "name", v->name);
 		json_member_index(o, "symbol", v->row);
-		json_member(o, "range", v->range);
-		json_member_bool(o, "specialized", v->specialized);
+		json_fields(o, *v, range, specialized);
 		json_member_index(o, "finding", v->finding);
 		json_member_arr(o, "bounds");
 		for (uint32_t k = 0; k < v->n_bound; k++)
@@ -97,8 +93,7 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 			put_id(o, x, "name", m->name);
 			json_key(o, "value");
 			put_raw(o, &tape, explain_text(x, m->value));
-			json_member_bool(o, "backward", m->backward);
-			json_member_bool(o, "runtime", m->runtime);
+			json_fields(o, *m, backward, runtime);
 			json_close(o);
 		}
 	json_close(o);

@@ -43,11 +43,9 @@ static void write_fusion(struct json_out *o, struct kernelmap *m, uint32_t use)
 	struct kmfusion row[64];
 	const uint32_t n = kernelmap_fusion(m, use, row, ARRAY_LEN(row));
 	json_rows(o, "fusion", i, n) {
-		json_member(o, "a", row[i].a);
-		json_member(o, "b", row[i].b);
+		json_fields(o, row[i], a, b);
 		json_member_bool(o, "fused", row[i].done);
-		json_member(o, "reason", row[i].reason);
-		json_member_bool(o, "derived", row[i].derived);
+		json_fields(o, row[i], reason, derived);
 	}
 }
 
@@ -88,8 +86,7 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, const struct kernel_hit *hit, uint32_t n)
 {
 	json_obj(o);
-	json_member(o, "name", m->in.name);
-	json_member_bool(o, "cached", m->in.cached);
+	json_fields(o, m->in, name, cached);
 	json_member_arr(o, "kernels");
 	for (uint32_t u = 0; u < m->n_use; u++) {
 		bool wanted = !hit;
@@ -109,8 +106,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 	}
 	json_rows(o, "ir", i, m->ir ? m->ir->n_node : 0) {
 		const struct irnode *x = &m->ir->node[i];
-		json_member(o, "name", x->name);
-		json_member(o, "kind", x->kind);
+		json_fields(o, *x, name, kind);
 		json_member(o, "loops", x->group);
 		json_member(o, "fused_in", x->parent == NONE ? SLICE("") : m->ir->node[x->parent].name);
 		write_nodes(o, m, m->ir_fx[i]);
@@ -121,8 +117,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 static void write_error(struct json_out *o, const struct kernelmaps *k, const struct kmlocation *at)
 {
 	json_obj(o);
-	json_member(o, "file", at->error.file);
-	json_member_u64(o, "line", at->error.line);
+	json_fields(o, at->error, file, line);
 	json_member_u64(o, "column", at->error.col);
 	json_member(o, "message", at->error.message);
 	json_member(o, "code", at->quoted);

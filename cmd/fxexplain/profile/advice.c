@@ -104,7 +104,7 @@ static void breaks(struct advise *a)
 		buf_addf(&where, "; most between %.*s and %.*s, %s each", SLN(from, CLIP), SLN(to, CLIP),
 			 took(a, (double)r->wait / (double)r->nested));
 	}
-	v->title = textf(a, "graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
+	v->title = textf(a, "Graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
 	v->evidence = textf(a, "%s %s between two compiled graphs of one call (guards, eager ops, bytecode)%s",
 			    took(a, (double)p->break_wait / a->unit), per(a), buf_str(&where));
 	v->next = "TORCH_LOGS=graph_breaks shows where and why; fxexplain on a TORCH_TRACE=dir trace ranks them, "
@@ -122,7 +122,7 @@ static void guards(struct advise *a)
 	for (uint32_t i = 0; i < p->n_region; i++)
 		if (!most || p->region[i].lookup > most->lookup)
 			most = &p->region[i];
-	v->title = "guard checks take long";
+	v->title = "Guard checks take long";
 	v->evidence = textf(a, "TorchDynamo Cache Lookup: %s %s, %.1f %% of the time", took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
@@ -157,7 +157,7 @@ static void hidden(struct advise *a)
 	if (!p->compiled || a->device || p->spent[SPENT_KERNEL] || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_HIDDEN, ns);
-	v->title = "the C++ kernels are not timed";
+	v->title = "The C++ kernels are not timed";
 	v->evidence = textf(a, "%s %s (%.0f %%) inside graphs but not in any op: kernels and the code that calls them",
 			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or "
@@ -175,7 +175,7 @@ static void small_ops(struct advise *a)
 	struct profile_advice *v = add_advice(a, ADVICE_SMALL, ns);
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
+	v->title = textf(a, "Many small ops %s", p->compiled ? "are left in eager" : "run one by one");
 	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %s together; most eager time is in %.*s", n, per(a), took(a, ns / a->unit),
 			    SLN(name, CLIP));
 	v->next = p->compiled ? "also compile what calls them: the optimizer (torch.compile of a function that calls "
@@ -191,7 +191,7 @@ static void device_idle(struct advise *a)
 	if (!a->device || span <= 0 || idle / span < 0.2)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_DEVICE_IDLE, idle / p->devices);
-	v->title = "the device is waiting for the CPU";
+	v->title = "The device is waiting for the CPU";
 	v->evidence = textf(a, "it is busy %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
 	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a whole graph at once (CUDA graphs); use larger "
 		  "batches; avoid .item(), .cpu() and print in the step";
@@ -243,8 +243,8 @@ static void python(struct advise *a)
 	const struct profile_gap *g = &p->gap[0];
 	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
 	v->title = textf(a,
-			 a->device ? "no op runs on the CPU for %.0f %% of the time: Python, or waiting"
-				   : "nothing runs for %.0f %% of the time: Python, or waiting",
+			 a->device ? "No op runs on the CPU for %.0f %% of the time: Python, or waiting"
+				   : "Nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
 	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %s, after %.*s, before %.*s%s%.*s", p->n_gaps, took(a, (double)g->dur),
 			    SLN(before.n ? before : SLICE("the start of the step"), CLIP),
@@ -260,7 +260,7 @@ static void dynamo(struct advise *a)
 	if (share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_DYNAMO, ns);
-	v->title = "entering the graphs costs more than it should";
+	v->title = "Entering the graphs costs more than it should";
 	v->evidence = textf(a, "%s %s (%.0f %%) in compiled regions, but outside graphs: prologues, bytecode between graphs",
 			    took(a, ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "use larger graphs (fewer breaks, compile a larger function) and more work per call (batch size)";
@@ -274,7 +274,7 @@ static void wrapper(struct advise *a)
 	if ((!p->spent[SPENT_KERNEL] && !a->device) || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_WRAPPER, ns);
-	v->title = "the code between the kernels";
+	v->title = "The code between the kernels";
 	v->evidence = textf(a,
 			    "%s %s (%.0f %%) inside graphs, between kernels and ops: the generated Python "
 			    "wrapper, AOTAutograd's runtime",
@@ -304,7 +304,7 @@ static void copies(struct advise *a)
 		return;
 	struct profile_advice *v = add_advice(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = "copies";
+	v->title = "Copies";
 	v->evidence = textf(a, "%s %s (%.0f %%), most in %.*s%s%s", took(a, ns / a->unit), per(a), 100 * share(a, ns), SLN(name, CLIP),
 			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = a->device ? "use pin_memory() and non_blocking=True for necessary copies; keep the rest on the device"
@@ -356,13 +356,13 @@ void profile_advise(struct profile_advices *x, const struct profile *p)
 	eager_op(&a);
 	if (!p->compiled) {
 		struct profile_advice *v = add_advice(&a, ADVICE_NOT_COMPILED, 0);
-		v->title = "nothing in this profile is compiled";
+		v->title = "Nothing in this profile is compiled";
 		v->evidence = "no Torch-Compiled Region, no compiled graph, no fused kernel";
 		v->next = "profile the same steps with torch.compile and compare: fxexplain profile EAGER COMPILED";
 	}
 	if (!p->n_step) {
 		struct profile_advice *v = add_advice(&a, ADVICE_NO_STEPS, 0);
-		v->title = "no steps: numbers cover the whole profile";
+		v->title = "No steps: numbers cover the whole profile";
 		v->evidence = "no ProfilerStep#N";
 		v->next = "profile(schedule=...) and prof.step() after each step: numbers are then per step, and time "
 			  "outside steps does not count";

@@ -33,17 +33,7 @@ static void rows(struct json_out *o, const struct profile *p)
 		json_obj(o);
 		json_member(o, "name", profile_name(p, i));
 		json_member(o, "class", slice_str(class_name[r->class]));
-		json_member_u64(o, "count", r->count);
-		json_member_u64(o, "total", r->total);
-		json_member_u64(o, "self", r->self);
-		json_member_u64(o, "overlap", r->overlap);
-		json_member_u64(o, "min", r->min);
-		json_member_u64(o, "max", r->max);
-		json_member_u64(o, "step_count", r->step_count);
-		json_member_u64(o, "step_self", r->step_self);
-		json_member_u64(o, "graph_self", r->graph_self);
-		json_member_u64(o, "compile_count", r->compile_count);
-		json_member_u64(o, "compile_self", r->compile_self);
+		json_fields(o, *r, count, total, self, overlap, min, max, step_count, step_self, graph_self, compile_count, compile_self);
 		if (r->shape)
 			json_member(o, "slowest_dims", slice_str(r->shape));
 		json_close(o);
@@ -57,9 +47,7 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 	json_rows(o, "regions", i, p->n_region) {
 		const struct profile_region *r = &p->region[i];
 		json_member(o, "id", intern_get(&p->names, r->id));
-		json_member_u64(o, "calls", r->calls);
-		json_member_u64(o, "total", r->total);
-		json_member_u64(o, "lookup", r->lookup);
+		json_fields(o, *r, calls, total, lookup);
 		json_member_u64(o, "after_break", r->nested);
 		json_member_u64(o, "break_wait", r->wait);
 		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
@@ -73,25 +61,20 @@ static void compiles(struct json_out *o, const struct profile *p)
 		const struct profile_compile *c = &p->compile[i];
 		json_member(o, "id", intern_get(&p->names, c->id));
 		json_member(o, "event", intern_get(&p->names, c->what));
-		json_member_u64(o, "ts", c->ts);
-		json_member_u64(o, "dur", c->dur);
+		json_fields(o, *c, ts, dur);
 		json_member_index(o, "step", c->step);
-		json_member_bool(o, "backward", c->backward);
-		json_member_bool(o, "again", c->again);
+		json_fields(o, *c, backward, again);
 	}
 }
 
 static void steps_and_gaps(struct json_out *o, const struct profile *p)
 {
 	json_rows(o, "steps", i, p->n_step) {
-		json_member_u64(o, "number", p->step[i].number);
-		json_member_u64(o, "ts", p->step[i].ts);
-		json_member_u64(o, "dur", p->step[i].dur);
+		json_fields(o, p->step[i], number, ts, dur);
 		json_member_u64(o, "compiling", p->step[i].compile);
 	}
 	json_rows(o, "longest_gaps", i, p->n_gap) {
-		json_member_u64(o, "ts", p->gap[i].ts);
-		json_member_u64(o, "dur", p->gap[i].dur);
+		json_fields(o, p->gap[i], ts, dur);
 		json_member_index(o, "step", p->gap[i].step);
 		json_member(o, "after", profile_name(p, p->gap[i].before));
 		json_member(o, "before", profile_name(p, p->gap[i].after));
@@ -104,17 +87,11 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	const struct profile *p = &v->profile[i];
 	json_obj(o);
 	json_member(o, "path", slice_str(v->path[i]));
-	json_member_bool(o, "compiled", p->compiled);
-	json_member_u64(o, "events", p->events);
-	json_member_u64(o, "bytes", p->bytes);
+	json_fields(o, *p, compiled, events, bytes);
 	json_member_u64(o, "threads", p->n_busy_thread);
-	json_member_u64(o, "wall", p->wall);
-	json_member_u64(o, "gaps", p->gaps);
+	json_fields(o, *p, wall, gaps);
 	json_member_u64(o, "graph_breaks", p->breaks);
-	json_member_u64(o, "break_wait", p->break_wait);
-	json_member_u64(o, "devices", p->devices);
-	json_member_u64(o, "device_busy", p->device_busy);
-	json_member_u64(o, "device_span", p->device_span);
+	json_fields(o, *p, break_wait, devices, device_busy, device_span);
 	json_member_obj(o, "parts");
 	for (unsigned k = 0; k < SPENT_PARTS; k++)
 		json_member_u64(o, profile_spent_name[k], p->spent[k]);
@@ -164,17 +141,11 @@ static void ops(struct json_out *o, const struct profile_view *v, const char *ke
 static void comparison(struct json_out *o, const struct profile_view *v)
 {
 	const struct profile_compare *c = &v->c;
-	json_key(o, "comparison");
-	if (c->one) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, "comparison", !c->one))
 		return;
-	}
-	json_obj(o);
 	json_member(o, "eager", slice_str(v->side_path[0]));
 	json_member(o, "compiled", slice_str(v->side_path[1]));
-	json_member_bool(o, "swapped", c->swapped);
-	json_member_bool(o, "same_kind", c->same_kind);
-	json_member_bool(o, "per_step", c->per_step);
+	json_fields(o, *c, swapped, same_kind, per_step);
 	pair(o, "wall", c->wall[0], c->wall[1]);
 	json_member_double(o, "speedup", c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0, 4);
 	json_member_obj(o, "families");
@@ -200,9 +171,7 @@ void profile_json(struct buf *b, struct profile_view *v)
 	json_rows(&o, "advice", i, v->advice.n) {
 		const struct profile_advice *a = &v->advice.v[i];
 		json_member(&o, "kind", slice_str(profile_advice_name[a->kind]));
-		json_member(&o, "title", slice_str(a->title));
-		json_member(&o, "evidence", slice_str(a->evidence));
-		json_member(&o, "next", slice_str(a->next));
+		json_fields(&o, *a, title, evidence, next);
 		member_ns(&o, "ns", a->ns);
 		json_member_double(&o, "share", a->share, 4);
 	}

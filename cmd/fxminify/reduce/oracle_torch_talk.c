@@ -153,8 +153,7 @@ static void out_input(struct json_out *o, const struct repro *r, const struct re
 		json_member_index(o, "storage", in->storage);
 		json_key(o, "offset");
 		out_size(o, &r->graph.tab, in->offset);
-		json_member_bool(o, "is_leaf", in->is_leaf);
-		json_member_bool(o, "requires_grad", in->requires_grad);
+		json_fields(o, *in, is_leaf, requires_grad);
 		json_member_str(o, "extra", in->extra);
 	} else if (in->kind == REPRO_SYMINT) {
 		json_key(o, "value");

@@ -83,8 +83,7 @@ static void out_launch(struct json_out *o, const struct watch_call *c)
 	json_member_obj(o, "launch");
 	json_member_i64s(o, "grid", grid, 3);
 	json_member_i64s(o, "block", block, 3);
-	json_member_u64(o, "shared", l->shared);
-	json_member_u64(o, "stream", l->stream);
+	json_fields(o, *l, shared, stream);
 	json_member_bool(o, "captured", l->captured != 0);
 	if (l->captured && l->graph)
 		json_member_u64(o, "graph", l->graph);
@@ -97,10 +96,7 @@ static void out_launch(struct json_out *o, const struct watch_call *c)
 static void out_replay(struct json_out *o, const struct call_replay *r)
 {
 	json_member_obj(o, "replay");
-	json_member_u64(o, "graph", r->graph);
-	json_member_u64(o, "captured", r->captured);
-	json_member_u64(o, "times", r->times);
-	json_member_u64(o, "stream", r->stream);
+	json_fields(o, *r, graph, captured, times, stream);
 	json_close(o);
 }
 
@@ -115,8 +111,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	json_member_u64(o, "pid", c->begin.pid);
 	if (watch_rank(c->model) != NONE)
 		json_member_u64(o, "rank", c->model->rank);
-	json_member_u64(o, "tid", c->begin.tid);
-	json_member_u64(o, "seq", c->begin.seq);
+	json_fields(o, c->begin, tid, seq);
 	if (c->begin.run != CALLS_NO_RUN)
 		json_member_u64(o, "run", c->begin.run);
 	json_member_u64(o, "call", c->begin.call);

@@ -29,12 +29,6 @@
 	"them, " \
 	"fxexplain to see why they are recompiled"
 
-/* clang-format off */
-#define NAME(id, name) [LIVE_ENV_##id] = name,
-static const char *const env_name[] = { LIVE_ENV(NAME) };
-#undef NAME
-/* clang-format on */
-
 struct client {
 	int fd; /* -1: a free place */
 	pid_t pid;
@@ -431,21 +425,7 @@ static void serve(struct live *l)
 
 static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 {
-	char link[PATH_MAX];
-	if (elsewhere)
-		return elsewhere->probe(path, err);
-	if (part_find("PT2_PROBE", "libpt2probe.so", path, err) < 0)
-		return -1;
-	/* LD_PRELOAD has no way to quote these. */
-	if (strpbrk(path, ": \t\n")) {
-		in_dir(l, "libpt2probe.so", link, sizeof(link));
-		if (symlink(path, link) < 0 || strpbrk(link, ": \t\n"))
-			return err_set(err, EXIT_ENVIRON,
-				       "cannot preload '%s': its path contains a colon or a space; set TMPDIR to a directory without",
-				       path);
-		memcpy(path, link, strlen(link) + 1);
-	}
-	return 0;
+	return elsewhere ? elsewhere->probe(path, err) : part_probe(l->dir, path, err);
 }
 
 /* A sanitizer's runtime aborts a process in which it is not the first library. */
@@ -499,9 +479,9 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	char library[PATH_MAX];
 	if (set_up(l, err) < 0 || find_library(l, library, err) < 0)
 		return -1;
-	char *dir = xasprintf("%s=%s", env_name[LIVE_ENV_DIR], l->dir), *preload = preload_variable(library);
-	char *fail = xasprintf("%s=%d", env_name[LIVE_ENV_FAIL], l->o->fail);
-	char *no_check = xasprintf("%s=%d", env_name[LIVE_ENV_NO_CHECK], l->o->no_check);
+	char *dir = xasprintf("%s=%s", live_env_name(LIVE_ENV_DIR), l->dir), *preload = preload_variable(library);
+	char *fail = xasprintf("%s=%d", live_env_name(LIVE_ENV_FAIL), l->o->fail);
+	char *no_check = xasprintf("%s=%d", live_env_name(LIVE_ENV_NO_CHECK), l->o->no_check);
 	char *python = l->o->apart ? NULL : python_path(l); /* NULL ends the list */
 	struct child_spec spec = {
 	    .argv = (const char *const *)command,

@@ -205,17 +205,13 @@ static int check_processor(struct package *pkg, const struct package_model *m, c
 {
 	struct package_metadata md;
 	struct doctor_host host;
-	struct slice unknown = {0};
 	if (package_metadata(pkg, m, &md, err) < 0 || check_device(pkg, m, &md, o, gpu, err) < 0)
 		return -1;
 	doctor_host_here(&host);
 	if (md.machine.n && !slice_eq(md.machine, slice_str(host.machine)))
 		return err_set(err, EXIT_INPUT, "'%s' is compiled for %.*s; this machine is %s", pkg->path, SLN(md.machine, 40),
 			       host.machine);
-	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
-		return err_set(err, EXIT_INPUT, "'%s' is compiled for processors with %.*s, which this one lacks", pkg->path,
-			       SLN(md.cpu_isa, 80));
-	return 0;
+	return doctor_can_execute(pkg, m, err);
 }
 
 /* ---- the command line ---- */

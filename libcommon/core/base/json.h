@@ -182,6 +182,8 @@ void json_out_null(struct json_out *o);
 void json_out_raw(struct json_out *o, struct slice json);
 void json_add_raw(struct buf *b, struct slice json);
 void json_member_obj(struct json_out *o, const char *key);
+/* The same if there is one; else null, and false: nothing to close. */
+bool json_member_obj_if(struct json_out *o, const char *key, bool there);
 void json_member_arr(struct json_out *o, const char *key);
 void json_member_str(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);
@@ -207,6 +209,29 @@ void json_member_positive(struct json_out *o, const char *key, uint64_t v);
 void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n);
 void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
 void json_member_lines(struct json_out *o, const char *key, struct slice text);
+/* Members of a struct under their own names, in this order: numbers, texts (empty: null), bools.
+ *
+ *     json_fields(&o, *row, count, total, self);        // "count":1,"total":20,"self":15
+ */
+#define json_fields(o, row, ...) JSON_FIELDS(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)(o, row, __VA_ARGS__)
+/* clang-format off */
+#define JSON_FIELDS(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) JSON_FIELDS##n
+#define JSON_FIELDS1(o, r, m) json_field(o, #m, (r).m)
+#define JSON_FIELDS2(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS1(o, r, __VA_ARGS__)
+#define JSON_FIELDS3(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS2(o, r, __VA_ARGS__)
+#define JSON_FIELDS4(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS3(o, r, __VA_ARGS__)
+#define JSON_FIELDS5(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS4(o, r, __VA_ARGS__)
+#define JSON_FIELDS6(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS5(o, r, __VA_ARGS__)
+#define JSON_FIELDS7(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS6(o, r, __VA_ARGS__)
+#define JSON_FIELDS8(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS7(o, r, __VA_ARGS__)
+#define JSON_FIELDS9(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS8(o, r, __VA_ARGS__)
+#define JSON_FIELDS10(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS9(o, r, __VA_ARGS__)
+#define JSON_FIELDS11(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS10(o, r, __VA_ARGS__)
+#define JSON_FIELDS12(o, r, m, ...) JSON_FIELDS1(o, r, m), JSON_FIELDS11(o, r, __VA_ARGS__)
+#define json_field(o, key, v) _Generic((v), bool: json_member_bool, struct slice: json_member, char *: json_member_text, \
+	const char *: json_member_text, int: json_member_i64, long: json_member_i64, default: json_member_u64)(o, key, v)
+/* clang-format on */
+static inline void json_member_text(struct json_out *o, const char *key, const char *text) { json_member(o, key, slice_str(text)); }
 /* A list of n objects, each with the members that the body writes; a body that ends early writes fewer:
  *
  *     json_rows(&o, "kernels", i, p->n_kernel) {

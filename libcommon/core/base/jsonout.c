@@ -209,6 +209,12 @@ void json_member_obj(struct json_out *o, const char *key)
 	json_obj(o);
 }
 
+bool json_member_obj_if(struct json_out *o, const char *key, bool there)
+{
+	there ? json_member_obj(o, key) : json_member_null(o, key);
+	return there;
+}
+
 void json_member_arr(struct json_out *o, const char *key)
 {
 	json_key(o, key);

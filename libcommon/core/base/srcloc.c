@@ -331,8 +331,7 @@ void srcloc_json(struct json_out *o, const struct srcloc *at)
 		return;
 	}
 	json_obj(o);
-	json_member(o, "file", at->file);
-	json_member_u64(o, "line", at->line);
+	json_fields(o, *at, file, line);
 	json_member(o, "function", at->func);
 	json_member(o, "code", at->code);
 	json_close(o);

@@ -51,5 +51,11 @@ static inline struct slice slice_base(struct slice path)
 }
 /* The directory of a file, as opendir() accepts it: the part before the last slash; "/" of "/x", "." of "x". */
 struct slice path_folder(const char *path);
+/* The rest of path below `top`, "" for top itself; NULL: it is not below. Compared by letters: both without links and without "..". */
+static inline const char *path_below(const char *path, const char *top)
+{
+	const size_t n = strlen(top);
+	return strncmp(path, top, n) || (path[n] && path[n] != '/') ? NULL : path[n] ? path + n + 1 : path + n;
+}
 
 #endif

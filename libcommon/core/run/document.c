@@ -126,12 +126,8 @@ static const struct table rank_tables[] = {
 
 void document_loc(struct json_out *o, const char *key, const struct facts *f, const struct fact_loc *loc)
 {
-	json_key(o, key);
-	if (loc->file == NONE) {
-		json_out_null(o);
+	if (!json_member_obj_if(o, key, loc->file != NONE))
 		return;
-	}
-	json_obj(o);
 	json_member_name(o, "file", &f->names, loc->file);
 	json_member_count(o, "line", loc->line ? (int64_t)loc->line : -1);
 	json_member_name(o, "function", &f->names, loc->function);

@@ -78,6 +78,9 @@ enum live_kind { LIVE_EVENTS(LIVE_ENUM) LIVE_KINDS };
 #define LIVE_ENUM(id, name) LIVE_ENV_##id,
 enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #undef LIVE_ENUM
+#define LIVE_NAME(id, name) name,
+static inline const char *live_env_name(enum live_env e) { return ((const char *const[]){ LIVE_ENV(LIVE_NAME) })[e]; }
+#undef LIVE_NAME
 /* clang-format on */
 
 /* Names in the folder. */

@@ -19,6 +19,7 @@ def other_errors(c):
     c.unlike("... no tensor is suspected", c.read("assert.txt"), r"^ *suspect +(?!no tensor)")
     c.like("misaligned: its kernel, its error", c.read("odd.txt"), r"\Aodd_store\w*: misaligned address \(CUDA_ERROR_MISALIGNED_ADDRESS, 716\)")
     c.like("aoti-nanassert: a run that was cut short says so", c.read("cut.txt") + got["cut"].err, r"a GPU error stopped the run: .*CUDA_ERROR_ASSERT")
+    c.unlike("... and not that all is well", c.read("cut.txt") + got["cut"].err, r"nothing found(?! before| as far)")
     c.ok("... and is no success", got["cut"].status not in (0, None), got["cut"].status)
 
 

@@ -19,16 +19,18 @@ def verify(c):
     dump = c.path("gpu")
     got = together(
         gpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", dump, "--", *c.py("precisions.py", *SCENES), env={"TORCH_TRACE": c.path("trace")}),
-        first=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("first"), "--", *c.py("precisions.py", *SCENES[:3])),
-        cpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("cpu"), "--", *c.py("precisions.py", *SCENES[:3]), env={"PT2_GPU_DEVICE": "cpu"}),
+        first=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("first"), "--", *c.py("precisions.py", *SCENES[:2])),
+        # Without bfloat16, which is other C++: compiling it is what takes the time.
+        cpu=lambda: c.tool("aoti-printer", "-q", "-i", "-o", c.path("cpu"), "--", *c.py("precisions.py", *SCENES[:2]),
+                           env={"PT2_GPU_DEVICE": "cpu", "TORCHINDUCTOR_COMPILE_THREADS": 6}),
     )
     c.equal("watched: as alone", (got["gpu"].status, got["gpu"].out), (want.status, want.out))
-    c.equal("and the same again, in part", got["first"].out, "".join(want.out.splitlines(True)[:3]))
+    c.equal("and the same again, in part", got["first"].out, "".join(want.out.splitlines(True)[:2]))
     c.equal("on the CPU it runs", got["cpu"].status, 0) or c.ok("... what it said", False, got["cpu"])
     trace = (sorted(glob.glob(os.path.join(c.path("trace"), "*.log"))) or [c.path("trace")])[0]
     verdicts(c, together(**{s: lambda i=i: c.tool("aoti-verify", "--json", "--graph", f"{i}/0", "-m", f"{i}_inference", trace, dump)
                             for i, s in enumerate(SCENES)}))
-    compared(c, c.path("cpu"), c.path("first"), ("0_inference", "1_inference", "2_inference"))
+    compared(c, c.path("cpu"), c.path("first"), ("0_inference", "1_inference"))
 
 
 def verdicts(c, verified):
@@ -89,7 +91,7 @@ def recorded(c):
 
 # ---- every call a site ----
 
-CALL = re.compile(r"^ +(?:[\w, ()]+ = )?(?:(triton_\w+|multi_kernel_\w+)\.run\(|(cpp_fused_\w+)\(|extern_kernels\.(\w+)\(|torch\.ops\.([\w.]+)\()", re.M)
+CALL = re.compile(r"^ +(?:[\w, ()]+ = )?(?:(triton_\w+|multi_kernel_\w+)\.run\(|(cpp_fused_\w+)\(|extern_kernels\.(\w+)\(|torch\.ops\.([\w.]+)\(|(\w+\.zero_)\(\))", re.M)
 NO_CALLS = re.compile(r"empty|_alloc_from_pool|inductor\.|reinterpret|prims\.device_put|\.seed")
 
 
@@ -102,8 +104,8 @@ def calls_of_text(path):
         return []
     text = text[at:].split("\ndef get_args(")[0].split("\ndef benchmark_compiled_module(")[0]
     names = []
-    for triton, cpp, extern, op in CALL.findall(text):
-        name = triton or cpp or ("extern_kernels." + extern if extern else "torch.ops." + op)
+    for triton, cpp, extern, op, method in CALL.findall(text):
+        name = triton or cpp or method or ("extern_kernels." + extern if extern else "torch.ops." + op)
         if not (op and NO_CALLS.search(op)):
             names.append(name)
     return names

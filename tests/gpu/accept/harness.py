@@ -32,7 +32,8 @@ import threading
 import time
 
 CHECKS = {}
-COMPILES = {"TORCHINDUCTOR_COMPILE_THREADS": 4}  # for what is not in the cache yet
+COMPILES = {"TORCHINDUCTOR_COMPILE_THREADS": 4}  # for many kernels that are not in the cache yet: a pool of processes, with a torch each
+MANY = ("resnet.py",)  # programs that have so many
 
 
 class Check:
@@ -66,7 +67,8 @@ def kill_marked(mark):
 
 
 class Limit(Exception):
-    """A check's time is over."""
+    """A check's time is over; result: of the command that was running, with what it had printed."""
+    result = None
 
 
 class Result:
@@ -86,7 +88,7 @@ class Place:
         self.root = os.path.dirname(os.path.dirname(self.tests))
         self.runs, self.lock, self.end = {}, threading.Lock(), None  # end: when everything has to be over
         self.environment = dict(os.environ, PATH=os.path.join(kit, "bin") + os.pathsep + os.environ.get("PATH", ""), PT2_PYTHON=python,
-                                PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8")
+                                PYTHONDONTWRITEBYTECODE="1", PYTHONFAULTHANDLER="1", LC_ALL="C.UTF-8")
         if fake:
             libraries = os.path.join(kit, "tests-lib")
             self.environment.update(PYTHONPATH=os.path.join(self.root, "tests/lib/jittorch"), JITTORCH_CUDA="1", PT2_GPU_TESTS=libraries,
@@ -96,6 +98,7 @@ class Place:
                 self.environment.setdefault(name, os.path.join(kit + "-cache", folder))  # what was compiled is there for the next run
             # What is compiled in parallel is: the plain runs, side by side. A watched run takes it from the cache, and needs no pool of processes with a torch each.
             self.environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+            self.environment.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")  # else each process compiles a test for each instruction set, a minute in all
         self.environment.pop("PT2_PLANT", None)
 
     def planned(self, arguments):
@@ -110,7 +113,7 @@ class Place:
                 name = "-".join(re.sub(r"\W+", "_", a) for a in arguments)
                 hands = Hands(self, Check(0, name, 180, False, None), os.path.join(self.out, "plain", name), self.end)
                 try:
-                    entry[1] = hands.run(*hands.py(*arguments), env=COMPILES)
+                    entry[1] = hands.run(*hands.py(*arguments), env=COMPILES if arguments[0] in MANY else None)
                 except Limit as e:
                     entry[1] = Result(arguments, None, "", str(e), 0)
                 hands.end()
@@ -200,9 +203,12 @@ class Hands:
                 child.wait()
         seconds = time.monotonic() - began
         step.update(status=status, seconds=round(seconds, 2))
+        result = Result(command, status, self.read(f"{n:02}.out"), self.read(f"{n:02}.err"), seconds)
         if status is None:
-            raise Limit(f"{self.check.limit} s were over in step {n}: {self.short(command)}; its last words: {self.read(f'{n:02}.err')[-300:]!r}")
-        return Result(command, status, self.read(f"{n:02}.out"), self.read(f"{n:02}.err"), seconds)
+            e = Limit(f"{seconds:.0f} s were over in step {n}: {self.short(command)}; its last words: {result.err[-300:]!r}")
+            e.result = result
+            raise e
+        return result
 
     @staticmethod
     def short(command):

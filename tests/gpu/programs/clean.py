@@ -1,6 +1,6 @@
 """Programs that are right, for --ima: clean.py SCENE... Each prints a sum of what it computed.
 
-    adamw   a compiled optimizer, whose step counters are on the CPU: a C++ kernel in a graph for the GPU
+    adamw   a compiled AdamW whose step counters are on the CPU: a C++ kernel in a graph for the GPU
     ddp     DistributedDataParallel with one rank, over NCCL
     fsdp    fully_shard with one rank"""
 import os
@@ -28,19 +28,35 @@ def net():
     return Net().to(gpu.device)
 
 
-def trained(model, optimizer, step):
+def trained(compiled, model, step):
     x = torch.randn(32, 64, device=gpu.device)
     for _ in range(3):
-        model(x).square().mean().backward()
+        compiled(x).square().mean().backward()
         step()
-        optimizer.zero_grad()
+        model.zero_grad()
     return sum(gpu.total(p.full_tensor() if hasattr(p, "full_tensor") else p) for p in model.parameters())
 
 
 def adamw():
+    """Written out: dynamo moves the counters of torch's own optimizers to the GPU (capturable)."""
     model = net()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    print("adamw", trained(torch.compile(model), optimizer, torch.compile(optimizer.step)), {str(s["step"].device) for s in optimizer.state.values()}, flush=True)
+    states = [[p, torch.zeros_like(p), torch.zeros_like(p), torch.zeros(())] for p in model.parameters()]
+
+    def update(grads, states):
+        for g, (p, m, v, n) in zip(grads, states):
+            n += 1
+            m.lerp_(g, 0.1)
+            v.mul_(0.999).addcmul_(g, g, value=0.001)
+            # Numbers of the counters are computed on the CPU, and go into the kernels as they are.
+            size, root = 0.01 / (1 - 0.9 ** n), (1 - 0.999 ** n).sqrt()
+            p.mul_(1 - 0.01 * 0.01).sub_(m / (v.sqrt() / root + 1e-8) * size)
+
+    compiled, update = torch.compile(model), torch.compile(update)
+
+    def step():
+        with torch.no_grad():
+            update([s[0].grad for s in states], states)
+    print("adamw", trained(compiled, model, step), {str(s[3].device) for s in states}, flush=True)
 
 
 def group():
@@ -54,7 +70,7 @@ def ddp():
     group()
     model = nn.parallel.DistributedDataParallel(net(), device_ids=[0] if gpu.cuda else None)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    print("ddp", trained(torch.compile(model), optimizer, optimizer.step), flush=True)
+    print("ddp", trained(torch.compile(model), model, optimizer.step), flush=True)
 
 
 def fsdp():
@@ -65,7 +81,7 @@ def fsdp():
     model = net()
     fully_shard(model, mesh=init_device_mesh(gpu.device, (1,)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    print("fsdp", trained(torch.compile(model), optimizer, optimizer.step), flush=True)
+    print("fsdp", trained(torch.compile(model), model, optimizer.step), flush=True)
 
 
 if __name__ == "__main__":

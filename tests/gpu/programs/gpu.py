@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+import traceback
 
 import torch
 
@@ -49,7 +50,8 @@ def steps(function, n):
 
 
 def play(scenes):
-    """Plays the scenes named on the command line: those may have arguments behind a colon. An error of the GPU ends with its first line and status 1."""
+    """Plays the scenes named on the command line: those may have arguments behind a colon. An error ends with its first line and status 1; where it comes from is on
+    standard error."""
     torch.manual_seed(0)
     for name in sys.argv[1:]:
         name, *arguments = name.split(":")
@@ -58,8 +60,7 @@ def play(scenes):
             wait()
         except Exception as e:
             print(type(e).__name__ + ":", str(e).splitlines()[0] if str(e) else "", flush=True)
-            if os.environ.get("PT2_TRACEBACK"):
-                raise
+            traceback.print_exc()
             sys.exit(1)
 
 

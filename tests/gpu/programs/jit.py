@@ -106,7 +106,7 @@ def late():
     f = torch.compile(lambda x: torch.softmax(torch.log(x) @ x, -1), mode="reduce-overhead")
     with torch.no_grad():
         for i in range(6):
-            out = f(x - (i == 4)).clone()
+            out = f(x - (2 if i == 4 else 0)).clone()
             print(gpu.total(out), flush=True)
 
 

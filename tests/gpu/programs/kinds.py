@@ -47,6 +47,7 @@ def combo():
 
 def multi():
     setting(inductor.triton, multi_kernel=1)
+    inductor.force_disable_caches = True  # torch 2.11 fails by itself when it finds a multi-kernel in its cache of graphs
     x = torch.rand(256, 512, device=gpu.device)
     out = torch.compile(lambda x: torch.softmax(torch.sin(x), -1) * 3)(x)
     print(f"multi: {gpu.total(out):.4f}", flush=True)
@@ -60,7 +61,7 @@ def cooperative():
 
 
 def wrapper(how="good"):
-    setting(inductor, cpp_wrapper=True)
+    setting(inductor, cpp_wrapper=True, cpp_cache_precompile_headers=False)  # whose compilation takes longer than all others
     f = torch.compile(lambda x, w: torch.softmax(torch.log(torch.sin(x) - (2 if how == "bad" else -2)) @ w, 1).sum(0))
     x, w = torch.rand(64, 32, device=gpu.device), torch.rand(32, 16, device=gpu.device)
     with torch.no_grad():

@@ -32,6 +32,7 @@ class Net(nn.Module):
 
 
 def main(scenes):
+    inductor.cpp_cache_precompile_headers = False  # on the CPU: their compilation takes longer than all others
     for scene in scenes:
         torch.manual_seed(0)
         net, x = Net(), torch.randn(64, 3, 32, 32)  # on the CPU, for both devices to have the same

@@ -56,6 +56,33 @@ static void emitter_rows(void **state)
 	buf_release(&b);
 }
 
+/* Members by the names of a struct's: the type decides the form. */
+static void emitter_fields(void **state)
+{
+	(void)state;
+	const struct {
+		uint64_t count;
+		int64_t below;
+		bool good;
+		const char *name;
+		struct slice text, none;
+		uint8_t a, b, c, d, e, last;
+	} row = {UINT64_MAX, -5, true, "n", SLICE("t"), SLICE(""), 1, 2, 3, 4, 5, 6};
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	json_fields(&o, row, count, below, good, name, text, none, a, b, c, d, e, last);
+	json_fields(&o, row, a);
+	assert_false(json_member_obj_if(&o, "no", false));
+	assert_true(json_member_obj_if(&o, "yes", true));
+	json_close(&o);
+	json_close(&o);
+	assert_string_equal(buf_str(&b),
+			    "{\"count\":18446744073709551615,\"below\":-5,\"good\":true,\"name\":\"n\",\"text\":\"t\",\"none\":null,"
+			    "\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"last\":6,\"a\":1,\"no\":null,\"yes\":{}}");
+	buf_release(&b);
+}
+
 /* A key with its value, of each type, and of what may be missing. */
 static void emitter_members(void **state)
 {
@@ -302,6 +329,7 @@ int main(void)
 	    cmocka_unit_test(escape_repairs),
 	    cmocka_unit_test(utf8),
 	    cmocka_unit_test(emitter_rows),
+	    cmocka_unit_test(emitter_fields),
 	};
 	return RUN(tests);
 }

@@ -152,18 +152,25 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 
 /* ---- the hypotheses ---- */
 
-/* Can the call have computed this node? It depends on something that the call read, or the call reads nothing known. */
+/* Can the call have computed this node? It depends on something that the call read, or the call reads nothing known. If the graph has
+ * unknown nodes, that may be one of them, and anything may have been computed from it. */
 static bool can_make(const struct verify *v, uint32_t call, uint32_t node)
 {
 	const struct observed_call *c = &v->o->call[call];
 	bool any = false;
-	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		for (uint32_t i = 0; i < v->read[r].n; i++) {
+	for (uint32_t r = c->read; r < c->read + c->n_reads; r++) {
+		for (uint32_t i = 0; i < v->read[r].n; i++)
 			if (reference_below(v->ref, node, v->read[r].m[i].node))
 				return true;
-			any = true;
-		}
-	return !any || reference_is_weight(v->ref, node);
+		any |= v->read[r].n || (v->ref->n_unknown && !v->read[r].empty);
+	}
+	return !any || (reference_is_weight(v->ref, node) && !v->ref->n_unknown);
+}
+
+/* NaN and infinities throughout prove nothing: everything computed from them is the same, whichever node they are taken for. */
+static bool says_nothing(const struct verify *v, const struct numbers *b)
+{
+	return v->ref->n_unknown && b->class == NUMBERS_FLOAT && b->nan + b->inf >= (uint64_t)b->n;
 }
 
 static bool is_inside(const struct verify *v, uint32_t call)
@@ -203,7 +210,8 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || (!v->ref->unrolled.now && stays_inside(v, write)))
+	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || says_nothing(v, &b->x) ||
+	    (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {

@@ -182,7 +182,8 @@ static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_valu
 /* ---- rounding on the way ---- */
 
 /* A sum of n terms added one after the other, as generated code does it, is off by about sqrt(n) times the rounding of one addition;
- * eager's cascade of partial sums is not. Measured on sums, means, pools and norms of up to 10,000 numbers: 0.1 to 0.3. */
+ * eager's cascade of partial sums is not. Of 300 sums each of 144 to 10,000 float32 numbers, in units of 2^-23 sqrt(n) of the sum of their
+ * absolute values: uniform ones and squares 0.09 in the median, 0.34 in 99 of 100, 0.46 at most; normal ones, which cancel, 0.1 at most. */
 static const double per_term = 0.3;
 
 enum sum_kind { SUM_NONE, SUM_LINEAR, SUM_PRODUCT, SUM_CONV, SUM_NORM, SUM_ALONG };
@@ -193,14 +194,35 @@ static enum sum_kind sum_kind(struct slice op)
 	static const struct {
 		const char *op;
 		enum sum_kind kind;
-	} all[] = {{"sum", SUM_LINEAR},       {"mean", SUM_LINEAR},      {"avg_pool", SUM_LINEAR}, {"adaptive_avg_pool", SUM_LINEAR},
-		   {"mm", SUM_PRODUCT},       {"bmm", SUM_PRODUCT},      {"addmm", SUM_PRODUCT},   {"baddbmm", SUM_PRODUCT},
-		   {"addmv", SUM_PRODUCT},    {"mv", SUM_PRODUCT},       {"dot", SUM_PRODUCT},     {"matmul", SUM_PRODUCT},
-		   {"linear", SUM_PRODUCT},   {"conv", SUM_CONV},        {"cumsum", SUM_ALONG},    {"softmax", SUM_ALONG},
-		   {"_softmax", SUM_ALONG},   {"log_softmax", SUM_ALONG}, {"_log_softmax", SUM_ALONG},
-		   {"batch_norm", SUM_NORM},  {"_batch_norm", SUM_NORM}, {"native_batch_norm", SUM_NORM},
-		   {"_native_batch_norm", SUM_NORM}, {"layer_norm", SUM_NORM}, {"native_layer_norm", SUM_NORM},
-		   {"group_norm", SUM_NORM},  {"native_group_norm", SUM_NORM}, {"instance_norm", SUM_NORM}, {"rms_norm", SUM_NORM},
+	} all[] = {{"sum", SUM_LINEAR},
+		   {"mean", SUM_LINEAR},
+		   {"avg_pool", SUM_LINEAR},
+		   {"adaptive_avg_pool", SUM_LINEAR},
+		   {"mm", SUM_PRODUCT},
+		   {"bmm", SUM_PRODUCT},
+		   {"addmm", SUM_PRODUCT},
+		   {"baddbmm", SUM_PRODUCT},
+		   {"addmv", SUM_PRODUCT},
+		   {"mv", SUM_PRODUCT},
+		   {"dot", SUM_PRODUCT},
+		   {"matmul", SUM_PRODUCT},
+		   {"linear", SUM_PRODUCT},
+		   {"conv", SUM_CONV},
+		   {"cumsum", SUM_ALONG},
+		   {"softmax", SUM_ALONG},
+		   {"_softmax", SUM_ALONG},
+		   {"log_softmax", SUM_ALONG},
+		   {"_log_softmax", SUM_ALONG},
+		   {"batch_norm", SUM_NORM},
+		   {"_batch_norm", SUM_NORM},
+		   {"native_batch_norm", SUM_NORM},
+		   {"_native_batch_norm", SUM_NORM},
+		   {"layer_norm", SUM_NORM},
+		   {"native_layer_norm", SUM_NORM},
+		   {"group_norm", SUM_NORM},
+		   {"native_group_norm", SUM_NORM},
+		   {"instance_norm", SUM_NORM},
+		   {"rms_norm", SUM_NORM},
 		   {"_fused_rms_norm", SUM_NORM}};
 	op = slice_behind(op, "aten.");
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
@@ -238,7 +260,9 @@ static double terms(const struct operands *o, enum sum_kind kind, const struct a
 	case SUM_PRODUCT:
 	case SUM_ALONG: return (double)most;
 	case SUM_CONV: return w && w->n_dim && w->size[0] ? (double)aten_numel(w) / (double)w->size[0] : 1;
-	case SUM_NORM: return x && x->n_dim > 1 && x->size[1] ? (double)aten_numel(x) / (double)(x->size[0] < x->size[1] ? x->size[0] : x->size[1]) : all;
+	case SUM_NORM:
+		return x && x->n_dim > 1 && x->size[1] ? (double)aten_numel(x) / (double)(x->size[0] < x->size[1] ? x->size[0] : x->size[1])
+						       : all;
 	case SUM_LINEAR:
 	case SUM_NONE: break;
 	}
@@ -271,7 +295,8 @@ static bool make_absolute(void *user, uint32_t operand)
 	struct absolute *a = user;
 	const uint32_t node = operand - a->k->v->ref->first;
 	struct aten_value *v = &a->k->value[node];
-	struct aten_tensor *t = v->kind == ATEN_TENSOR && v->tensor->dtype == DTYPE_F64 && a->n < ARRAY_LEN(a->v) ? copy_of(v->tensor) : NULL;
+	struct aten_tensor *t =
+	    v->kind == ATEN_TENSOR && v->tensor->dtype == DTYPE_F64 && a->n < ARRAY_LEN(a->v) ? copy_of(v->tensor) : NULL;
 	for (uint32_t i = 0; t && i < a->n; i++)
 		if (a->v[i].node == node)
 			return aten_release(t), true;
@@ -406,10 +431,14 @@ static void row_open(struct verify *v, uint32_t call, const char *why)
 	row->why = xstrdup(why);
 }
 
+/* Of a call that writes several tensors, the others are still verified. */
 static void write_open(struct verify *v, uint32_t write, const char *why)
 {
+	const struct observed_tensor *w = &v->o->write[write];
+	char *text = v->o->call[w->call].n_writes > 1 ? xasprintf("%.*s: %s", SLN(w->v->buffer, 100), why) : xstrdup(why);
 	v->write[write].what = VERIFY_OPEN;
-	row_open(v, v->o->write[write].call, why);
+	row_open(v, w->call, text);
+	free(text);
 }
 
 static bool same_bits(const double *c, const struct numbers *e)
@@ -421,7 +450,7 @@ static bool same_bits(const double *c, const struct numbers *e)
 	return true;
 }
 
-/* Do numbers that are perturbed in this way come out as far off as the kernel's? */
+/* Is the result of numbers that are perturbed in this way as far off as the kernel's? */
 static bool explained_by(struct cut *k, uint32_t node, enum precision p, const struct numbers_errors *c, const struct numbers_errors *e,
 			 const struct numbers *d, double eps)
 {
@@ -429,7 +458,7 @@ static bool explained_by(struct cut *k, uint32_t node, enum precision p, const s
 	bool yes = false;
 	if (compute_node(k, node, p, &off) == 0 && off.n == d->n && off.class == d->class) {
 		const struct numbers_errors noise = numbers_errors(off.v, d, eps),
-					   both = {.max = fmax(e->max, noise.max), .rms = fmax(e->rms, noise.rms), .other = e->other};
+					    both = {.max = fmax(e->max, noise.max), .rms = fmax(e->rms, noise.rms), .other = e->other};
 		yes = !is_wrong(c, &both, eps);
 	}
 	numbers_release(&off);
@@ -439,8 +468,11 @@ static bool explained_by(struct cut *k, uint32_t node, enum precision p, const s
 /* After cancellation of large numbers and in long sums rounding errors are larger: eager's small error may have been luck. What the kernel
  * read is exact, however: if only an error there would explain the result, then it is that of a neighbouring input, and the kernel is less
  * exact than it could be, as eager shows. */
-static enum { NOT_WRONG, LESS_EXACT, WRONG } judge(struct cut *k, uint32_t node, const struct numbers_errors *c, const struct numbers_errors *e,
-						   const struct numbers *d, double eps)
+static enum {
+	NOT_WRONG,
+	LESS_EXACT,
+	WRONG
+} judge(struct cut *k, uint32_t node, const struct numbers_errors *c, const struct numbers_errors *e, const struct numbers *d, double eps)
 {
 	if (!is_wrong(c, e, eps) || explained_by(k, node, ROUNDED, c, e, d, eps))
 		return NOT_WRONG;
@@ -541,11 +573,11 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 	for (uint32_t k = 0; k < w->n_links; k++) {
 		const uint32_t r = v->o->link[w->link + k], c = v->o->read[r].call;
 		if (c == NONE) {
-			e = worse(e, v->read[r].expect == NONE         ? EFFECT_UNKNOWN
-				     : verify_output_right(v, r) ? EFFECT_RIGHT
-								 : EFFECT_WRONG);
+			e = worse(e, v->read[r].expect == NONE ? EFFECT_UNKNOWN : verify_output_right(v, r) ? EFFECT_RIGHT : EFFECT_WRONG);
 			continue;
 		}
+		if (!v->o->call[c].n_writes) /* a number that chooses what runs (a loop's condition): then the outputs tell */
+			e = worse(e, v->n_differ || v->n_unknown ? EFFECT_UNKNOWN : EFFECT_RIGHT);
 		for (uint32_t i = v->o->call[c].write; i < v->o->call[c].write + v->o->call[c].n_writes; i++)
 			e = worse(e, v->write[i].accused ? EFFECT_UNKNOWN : v->write[i].n ? EFFECT_RIGHT : effect_of(v, i, known));
 	}
@@ -557,7 +589,9 @@ static void check_effect(struct verify *v, uint32_t write)
 {
 	switch (effect_of(v, write, v->effect)) {
 	case EFFECT_WRONG: write_open(v, write, "what it writes matches no value of the graph, nor does what is computed from it"); break;
-	case EFFECT_UNKNOWN: write_open(v, write, "what it writes matches no value of the graph, and what is computed from it is unknown or wrong"); break;
+	case EFFECT_UNKNOWN:
+		write_open(v, write, "what it writes matches no value of the graph, and what is computed from it is not known to be right");
+		break;
 	case EFFECT_RIGHT: v->write[write].what = VERIFY_EFFECT; break;
 	case EFFECT_UNREAD: v->write[write].what = VERIFY_OPEN; break; /* does not matter, if the call's other tensors are verified */
 	}
@@ -596,7 +630,9 @@ static void check_call(struct verify *v, uint32_t call)
 	if (row->what <= VERIFY_ROUNDING && effects && (!nodes || k.open))
 		row->what = VERIFY_EFFECT;
 	if (row->what <= VERIFY_ROUNDING && !nodes && !internal)
-		row_open(v, call, c->n_writes ? "nothing reads what it writes, and it matches no value of the graph" : "no tensor that it writes was recorded");
+		row_open(v, call,
+			 c->n_writes ? "nothing reads what it writes, and it matches no value of the graph"
+				     : "no tensor that it writes was recorded");
 	cut_end(&k);
 }
 

@@ -22,7 +22,8 @@ static struct slice path_of(const struct reference *ref, uint32_t input)
 	return SLICE("");
 }
 
-/* The last write into a buffer, which has a path, or into an input, which is known by its memory. */
+/* The last write into a buffer, which has a path, or into an input, which is known by its name and its memory: the model may free an input
+ * early, and the memory is then another tensor's. */
 static uint32_t last_write(const struct verify *v, uint32_t input)
 {
 	const struct observed *o = v->o;
@@ -31,7 +32,8 @@ static uint32_t last_write(const struct verify *v, uint32_t input)
 	const struct observed_tensor *in = p->from == PROGRAM_INPUT && p->index < o->n_inputs ? &o->write[p->index] : NULL;
 	for (uint32_t w = o->n_writes; w-- > o->n_inputs;) {
 		const struct observed_tensor *x = &o->write[w];
-		if ((path.n && slice_eq(x->v->path, path)) || (in && in->to && x->from == in->from && x->to == in->to))
+		if ((path.n && slice_eq(x->v->path, path)) ||
+		    (in && in->to && x->from == in->from && x->to == in->to && slice_eq(x->v->buffer, in->v->buffer)))
 			return w;
 	}
 	return NONE;
@@ -89,17 +91,22 @@ static void unknown(struct verify_output *x, const char *why)
 	x->why = why;
 }
 
+static void compare_number(struct verify_output *x, const struct numbers *got, double want)
+{
+	if (got->n == 1 && got->v[0] == want)
+		return;
+	x->what = VERIFY_DIFFERS;
+	x->at = (struct verify_finding){.n = 1, .wrong = 1, .at = 0, .got = got->n ? got->v[0] : NAN, .want = want};
+}
+
 /* An integer or a float that the graph computes from sizes. */
-static void compare_number(const struct verify *v, struct verify_output *x, const struct numbers *got)
+static void compare_computed(const struct verify *v, struct verify_output *x, const struct numbers *got)
 {
 	const struct aten_value *want = &v->ref->v[x->node];
-	const double w = want->kind == ATEN_INT || want->kind == ATEN_BOOL ? (double)want->i : want->f;
-	if (want->kind != ATEN_INT && want->kind != ATEN_BOOL && want->kind != ATEN_FLOAT) {
+	if (want->kind == ATEN_INT || want->kind == ATEN_BOOL || want->kind == ATEN_FLOAT)
+		compare_number(x, got, want->kind == ATEN_FLOAT ? want->f : (double)want->i);
+	else
 		unknown(x, "its value in the graph is not a tensor");
-	} else if (got->n != 1 || got->v[0] != w) {
-		x->what = VERIFY_DIFFERS;
-		x->at = (struct verify_finding){.n = 1, .wrong = 1, .at = 0, .got = got->n ? got->v[0] : NAN, .want = w};
-	}
 }
 
 /* The order of its elements counts here: another order is another output. */
@@ -107,10 +114,13 @@ static void compare(struct verify *v, struct verify_output *x)
 {
 	const struct numbers *got = numbers_in(v, x);
 	struct layout l;
+	double number;
 	x->what = VERIFY_AGREES;
 	x->why = NULL;
 	if (x->read != NONE && v->o->read[x->read].v->meta.n_dim < 0 && x->node == NONE)
 		return; /* None */
+	if (x->node == NONE && got && got->v && reference_output_number(v->ref, v->o->read[x->read].v->arg, &number))
+		return compare_number(x, got, number);
 	if (x->node == NONE)
 		return unknown(x, "the graph does not compute it");
 	if (!v->ref->known[x->node])
@@ -124,7 +134,7 @@ static void compare(struct verify *v, struct verify_output *x)
 	if (!got || !got->v)
 		return unknown(x, "its numbers were not saved");
 	if (v->ref->v[x->node].kind != ATEN_TENSOR)
-		return compare_number(v, x, got);
+		return compare_computed(v, x, got);
 	struct numbers *want = reference_numbers(v->ref, x->node);
 	if (!want)
 		return unknown(x, "its type has no numbers here");
@@ -196,10 +206,12 @@ static void collect(struct verify *v, bool *marked, uint32_t but, bool only_open
 	}
 }
 
-static bool is_explained(const struct verify *v, const struct verify_output *x)
+/* Does it agree with the graph as it continues from the results of the kernels that are accused? */
+static bool is_explained(struct verify *v, const struct verify_output *x)
 {
-	const struct verify_tensor *t = x->read != NONE ? &v->read[x->read] : x->write != NONE ? &v->write[x->write] : NULL;
-	return t && verify_holds(t, x->node);
+	struct verify_output now = *x;
+	compare(v, &now);
+	return now.what == VERIFY_AGREES;
 }
 
 void verify_suspects(struct verify *v)

@@ -294,14 +294,29 @@ int reference_double(struct reference *ref, uint32_t node, struct numbers *x)
 	return ref->wide[node].kind == ATEN_TENSOR ? numbers_of(x, ref->wide[node].tensor, &ignored) : -1;
 }
 
-uint32_t reference_output(const struct reference *ref, uint32_t k)
+static const struct gvalue *output_value(const struct reference *ref, uint32_t k)
 {
 	const struct gnode *out = node_of(ref, ref->n - 1);
 	const struct gvalue *list = out->op == GRAPH_OUTPUT && out->n_args ? &ref->g->value[out->args] : NULL;
 	const uint32_t at = ref->program->n_outputs - ref->program->contract.n_outputs + k;
 	if (list && (list->kind == GV_TUPLE || list->kind == GV_LIST))
 		list = at < list->n ? &ref->g->value[list->first + at] : NULL;
-	return list && list->kind == GV_NODE ? list->node - ref->first : NONE;
+	return list;
+}
+
+uint32_t reference_output(const struct reference *ref, uint32_t k)
+{
+	const struct gvalue *v = output_value(ref, k);
+	return v && v->kind == GV_NODE ? v->node - ref->first : NONE;
+}
+
+bool reference_output_number(const struct reference *ref, uint32_t k, double *number)
+{
+	const struct gvalue *v = output_value(ref, k);
+	if (!v || (v->kind != GV_INT && v->kind != GV_BOOL && v->kind != GV_FLOAT))
+		return false;
+	*number = v->kind == GV_FLOAT ? v->f : (double)v->i;
+	return true;
 }
 
 struct aten_tensor *reference_tensor(const struct reference *ref, uint32_t node, const double *v, struct err *err)

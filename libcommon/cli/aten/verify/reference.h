@@ -66,6 +66,8 @@ static inline bool reference_is_tensor(const struct reference *ref, uint32_t nod
 }
 /* The node of output k of the call; NONE: not a node (a constant, None). */
 uint32_t reference_output(const struct reference *ref, uint32_t k);
+/* Is it a number that the graph holds? */
+bool reference_output_number(const struct reference *ref, uint32_t k, double *number);
 /* The node with the value that a call leaves in a placeholder, a buffer or an input; NONE: it stays. */
 uint32_t reference_after(const struct reference *ref, uint32_t i);
 /* A tensor like that node's, with these numbers. */

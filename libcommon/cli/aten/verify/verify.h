@@ -47,11 +47,11 @@ struct verify_match {
 struct verify_tensor {
 	struct verify_match *m; /* its nodes */
 	uint32_t n, cap;
-	uint32_t derived; /* not a node, but the sum, the mean, the maximum ... of this one over some dims (derived.c); NONE */
-	uint32_t expect;  /* the node that it must be, because the model returns it; NONE */
-	bool empty;       /* no elements, or no numbers: not judged */
-	bool accused;     /* it is not a node, and is treated as the one in m */
-	bool unknown;     /* the model leaves it in a buffer, and what that should be could not be computed */
+	uint32_t derived;      /* not a node, but the sum, the mean, the maximum ... of this one over some dims (derived.c); NONE */
+	uint32_t expect;       /* the node that it must be, because the model returns it; NONE */
+	bool empty;            /* no elements, or no numbers: not judged */
+	bool accused;          /* it is not a node, and is treated as the one in m */
+	bool unknown;          /* the model leaves it in a buffer, and what that should be could not be computed */
 	enum verify_what what; /* of a kernel's write, for verify_row.what of its call, unless that is WRONG */
 };
 struct verify_row {
@@ -85,7 +85,8 @@ struct verify_output {
 	enum verify_agrees what;
 	bool explained;  /* DIFFERS: because of the kernels that are accused */
 	const char *why; /* UNKNOWN */
-	struct verify_finding at; /* DIFFERS: .n, .wrong, .at, .got, .want; .suspect, .n_suspects: it is one of these calls. at NONE: sizes */
+	struct verify_finding
+	    at; /* DIFFERS: .n, .wrong, .at, .got, .want; .suspect, .n_suspects: it is one of these calls. at NONE: sizes */
 };
 struct verify {
 	struct observed *o;
@@ -97,7 +98,7 @@ struct verify {
 	uint64_t hypotheses, evaluated; /* effort */
 	struct verify_output *output;
 	uint32_t n_outputs, cap_outputs, n_differ, n_unknown; /* n_differ: DIFFERS; n_unknown: UNKNOWN */
-	uint32_t *suspect; /* calls, for findings and outputs */
+	uint32_t *suspect;                                    /* calls, for findings and outputs */
 	uint32_t n_suspects, cap_suspects;
 	/* private */
 	uint32_t *by_numel; /* nodes with a tensor, by its number of elements */

@@ -2,6 +2,7 @@
  * relative to the previous one, and no link is followed, so nothing in these folders can lead out of them. */
 #include "base/broker/broker.h"
 #include "base/broker/broker_part.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +27,11 @@ void broker_path_drop(const char *folder)
 /* The rest of path below one of the folders: "" for the folder itself; NULL: it is in none of them. */
 static const char *below(const char *path, const char **folder)
 {
-	for (size_t i = 0; i < n_folders; i++) {
-		const size_t n = strlen(folders[i]);
-		if (strncmp(path, folders[i], n) != 0 || (path[n] && path[n] != '/'))
-			continue;
-		*folder = folders[i];
-		return path[n] ? path + n + 1 : path + n;
-	}
-	return NULL;
+	const char *rest = NULL;
+	for (size_t i = 0; i < n_folders && !rest; i++)
+		if ((rest = path_below(path, folders[i])))
+			*folder = folders[i];
+	return rest;
 }
 
 /* True: no name is empty, "." or "..". */

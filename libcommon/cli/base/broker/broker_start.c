@@ -90,23 +90,10 @@ static bool command_fits(const char *const *argv)
 const char *broker_probe(struct err *err)
 {
 	static char path[PATH_MAX];
-	char own[PATH_MAX];
-	if (*path)
+	if (*path || part_probe(NULL, path, err) == 0)
 		return path;
-	if (part_find("PT2_PROBE", "libpt2probe.so", own, err) < 0)
-		return NULL;
-	if (!strpbrk(own, ": \t\n"))
-		return memcpy(path, own, strlen(own) + 1);
-	/* LD_PRELOAD cannot quote these: a link, in a folder that the tool cannot write to through the broker. */
-	const char *folder = temp_folder(TEMP_LIVE, err);
-	char *link = folder ? xasprintf("%s/libpt2probe.so", folder) : NULL;
-	if (link && (symlink(own, link) < 0 || strpbrk(link, ": \t\n")))
-		err_set(err, EXIT_ENVIRON, "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a directory without",
-			own);
-	else if (link)
-		snprintf(path, sizeof(path), "%s", link);
-	free(link);
-	return *path ? path : NULL;
+	*path = 0;
+	return NULL;
 }
 
 /* Our library, before or after what is preloaded anyway (watch/live.c). */

@@ -134,7 +134,9 @@ void html_url(struct buf *b, struct slice url, struct slice text)
 		html_raw(b, "</a>");
 }
 
-bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
+/* A template of share/ with marks like @PT2_CSS@: cuts the text up to the next mark off *rest, and the mark's name ("CSS"; empty
+ * after the last one). False if nothing is left. */
+static bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
 {
 	if (!rest->n)
 		return false;
@@ -171,7 +173,8 @@ static void add_hashes(struct buf *b, struct slice markup, const char *open, con
 	}
 }
 
-void html_policy(struct buf *b, struct slice markup, bool files)
+/* The policy that allows these scripts and styles. */
+static void add_policy(struct buf *b, struct slice markup, bool files)
 {
 	static const char *const kind[][3] = {{"; script-src", "<script>", "</script>"}, {"; style-src", "<style>", "</style>"}};
 	html_raw(b, "<meta http-equiv=\"Content-Security-Policy\" "
@@ -186,53 +189,110 @@ void html_policy(struct buf *b, struct slice markup, bool files)
 	html_raw(b, "\">\n");
 }
 
-static void add_files(struct buf *b, const char *const *name)
+/* ---- pages ---- */
+
+#define SHELL "page/shell.html"
+
+/* An element whose text is these files. */
+static void add_element(struct buf *b, const char *tag, const char *first, const char *const *more)
 {
-	while (*name)
-		buf_add_slice(b, share_file(*name++));
+	buf_addf(b, "<%s>\n", tag);
+	if (first)
+		buf_add_slice(b, share_file(first));
+	while (more && *more)
+		buf_add_slice(b, share_file(*more++));
+	buf_addf(b, "</%s>\n", tag);
 }
 
-static void fill_policy(struct buf *b, const struct html_page *page)
+/* What the head has of scripts and styles. */
+static void add_parts(struct buf *b, const struct html_page *page)
 {
-	struct slice rest = share_file(page->frame), text, mark;
+	if (page->themed) {
+		html_raw(b, "<link rel=\"icon\" href=\"data:,\">\n");
+		add_element(b, "script", "page/theme.js", NULL);
+	}
+	if (page->files)
+		buf_addf(b, "<link rel=\"stylesheet\" href=\"%s.css\">\n<script defer src=\"%s.js\"></script>\n", page->files, page->files);
+	else
+		add_element(b, "style", page->themed ? "page/theme.css" : NULL, page->css);
+}
+
+void html_script(struct buf *b, const struct html_page *page) { add_element(b, "script", NULL, page->js); }
+
+/* The body with its scripts; with fn the other marks, too. */
+static int add_body(struct buf *b, const struct html_page *page, html_mark_fn *fn, void *user)
+{
+	struct slice rest = page->body ? share_file(page->body) : SLICE(""), text, mark;
+	int r = 0;
+	while (!r && share_next(&rest, &text, &mark)) {
+		buf_add_slice(b, text);
+		if (slice_is(mark, "JS"))
+			html_script(b, page);
+		else if (mark.n && fn)
+			r = fn(user, mark);
+	}
+	return r;
+}
+
+static void policy_of(struct buf *b, const struct html_page *page)
+{
 	struct buf all = {0};
-	while (share_next(&rest, &text, &mark)) {
-		buf_add_slice(&all, text);
-		if (!slice_is(mark, "CSP"))
-			html_fill(&all, page, mark);
-	}
-	if (page->more_css) {
-		html_raw(&all, "<style>\n");
-		buf_add_slice(&all, share_file(page->more_css));
-		html_raw(&all, "</style>");
-	}
-	html_policy(b, buf_slice(&all), false);
+	add_parts(&all, page);
+	add_body(&all, page, NULL, NULL);
+	if (!page->body && page->js)
+		html_script(&all, page);
+	if (page->more_css)
+		add_element(&all, "style", page->more_css, NULL);
+	add_policy(b, buf_slice(&all), page->files != NULL);
 	buf_release(&all);
 }
 
-bool html_fill(struct buf *b, const struct html_page *page, struct slice mark)
+void html_head(struct buf *b, const struct html_page *page, struct slice title)
 {
-	if (slice_is(mark, "CSP"))
-		fill_policy(b, page);
-	else if (slice_is(mark, "CSS"))
-		add_files(b, page->css);
-	else if (slice_is(mark, "JS"))
-		add_files(b, page->js);
-	else
-		return false;
-	return true;
+	struct slice rest = share_file(SHELL), text, mark;
+	while (share_next(&rest, &text, &mark)) {
+		buf_add_slice(b, text);
+		if (slice_is(mark, "BODY"))
+			break;
+		if (slice_is(mark, "CSP") && !page->own)
+			policy_of(b, page);
+		else if (slice_is(mark, "TITLE"))
+			html_text(b, title);
+		else if (slice_is(mark, "PARTS"))
+			add_parts(b, page);
+	}
+	html_raw(b, page->own ? page->own : "");
+}
+
+void html_tail(struct buf *b) { html_raw(b, slice_find(share_file(SHELL), "</body>")); }
+
+int html_page(struct buf *b, const struct html_page *page, html_mark_fn *fn, void *user)
+{
+	html_head(b, page, slice_str(page->title));
+	const int r = add_body(b, page, fn, user);
+	html_tail(b);
+	return r;
+}
+
+struct document {
+	struct json_out o;
+	html_document_fn *fn;
+	const void *of;
+};
+
+static int put_document(void *user, struct slice mark)
+{
+	struct document *d = user;
+	if (slice_is(mark, "MODEL"))
+		d->fn(&d->o, d->of);
+	return 0;
 }
 
 int html_save_document(const char *path, const struct html_page *page, html_document_fn *fn, const void *of, struct err *err)
 {
-	struct slice rest = share_file(page->frame), text, mark;
 	struct screen s = {0};
-	struct json_out o = {.b = &s.b, .html = true};
-	while (share_next(&rest, &text, &mark)) {
-		buf_add_slice(&s.b, text);
-		if (!html_fill(&s.b, page, mark) && slice_is(mark, "MODEL"))
-			fn(&o, of);
-	}
+	struct document d = {{.b = &s.b, .html = true}, fn, of};
+	html_page(&s.b, page, put_document, &d);
 	const int r = screen_save(&s, path, err);
 	buf_release(&s.b);
 	return r;

@@ -23,29 +23,32 @@ void html_put_texts(struct buf *b, const char *form, const struct slice *text, s
 #define html_put(b, form, ...) \
 	html_put_texts((b), (form), (const struct slice[]){__VA_ARGS__}, sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
 
-/* A template of share/ with marks like @PT2_CSS@: cuts the text up to the next mark off *rest, and the mark's name ("CSS"; empty
- * after the last one). False if nothing is left. */
-bool share_next(struct slice *rest, struct slice *text, struct slice *mark);
-
-/* A page from a template of share/: the names of the files there that fill its marks CSS and JS, each list ended by NULL. */
+/* A page: the head that all pages have (share/page/shell.html), and what is its own. Lists are names of files of share/, ended by NULL.
+ *
+ * Its policy, a <meta> before everything it applies to: no script and no style runs except the page's own, by their SHA-256, and, with
+ * .files, those in files beside it; nothing is fetched from anywhere. Markup that gets into a page by mistake stays inert.
+ * https://www.w3.org/TR/CSP3/ (hash-source, meta-element). A style attribute and an onclick= are forbidden with it. */
 struct html_page {
-	const char *frame;
+	const char *title;
+	const char *body; /* the file with its body, whose mark JS is replaced by .js; NULL: the caller writes it after html_head() */
 	const char *const *css, *const *js;
-	const char *more_css; /* of a <style>, preceded by a newline, that another mark inserts; or NULL */
+	const char *more_css; /* of a <style>, preceded by a newline, in the text of another mark; or NULL */
+	bool themed;          /* light or dark by the button #theme of its body (page/theme.css, theme.js); else as the system is */
+	const char *files;    /* instead of .css and .js: the name of a .css and a .js beside the page ("../assets/tlparse"); or NULL */
+	const char *own;      /* the user's HTML, unescaped, at the top of the body: it may need anything, so there is no policy; or NULL */
 };
-/* Fills this mark; false if it is neither CSS nor JS nor CSP. */
-bool html_fill(struct buf *b, const struct html_page *page, struct slice mark);
+/* Text of the other marks ("MODEL"): appended to the page's buffer. 0 or -1. */
+typedef int html_mark_fn(void *user, struct slice mark);
+int html_page(struct buf *b, const struct html_page *page, html_mark_fn *fn, void *user);
+/* Its pieces, for a body that is written by calls: up to the body (title instead of .title); .js as a script; the end. */
+void html_head(struct buf *b, const struct html_page *page, struct slice title);
+void html_script(struct buf *b, const struct html_page *page);
+void html_tail(struct buf *b);
 
 struct json_out;
 typedef void html_document_fn(struct json_out *o, const void *of);
 /* Writes a page to a file that appears when complete: fn writes the JSON document that replaces mark MODEL, from `of`. */
 int html_save_document(const char *path, const struct html_page *page, html_document_fn *fn, const void *of, struct err *err);
-
-/* The policy of a page, a <meta> that must precede everything it applies to: no script and no style runs except those that `markup` has
- * between <script> or <style> (without attributes) and the end tag, by their SHA-256, and, with `files`, those in files beside
- * the page; nothing is fetched from anywhere. Markup that gets into a page by mistake stays inert.
- * https://www.w3.org/TR/CSP3/ (hash-source, meta-element). A style attribute and an onclick= are forbidden with it. */
-void html_policy(struct buf *b, struct slice markup, bool files);
 
 /* A file of share/ by its name there ("report/report.css"), as embedded; n == 0 if there is none. */
 struct slice share_file(const char *name);

@@ -1,4 +1,6 @@
 #include "base/tool/parts.h"
+#include "base/buf.h"
+#include "base/tool/tempfolder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,5 +36,22 @@ int part_find(const char *variable, const char *name, char path[PATH_MAX], struc
 		return part_beside(name, at, path, err);
 	if (!realpath(asked, path))
 		return err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils", asked);
+	return 0;
+}
+
+int part_probe(const char *folder, char path[PATH_MAX], struct err *err)
+{
+	static const char breaks[] = ": \t\n";
+	if (part_find("PT2_PROBE", "libpt2probe.so", path, err) < 0)
+		return -1;
+	if (!strpbrk(path, breaks))
+		return 0;
+	if (!folder && !(folder = temp_folder(TEMP_LIVE, err)))
+		return -1;
+	FREED char *link = xasprintf("%s/libpt2probe.so", folder);
+	if (strpbrk(link, breaks) || strlen(link) >= PATH_MAX || symlink(path, link) < 0)
+		return err_set(err, EXIT_ENVIRON,
+			       "cannot preload '%s': its path contains a colon or a space; set TMPDIR to a directory without", path);
+	memcpy(path, link, strlen(link) + 1);
 	return 0;
 }

@@ -12,5 +12,8 @@
 #include <limits.h>
 
 int part_find(const char *variable, const char *name, char path[PATH_MAX], struct err *err);
+/* libpt2probe.so for LD_PRELOAD, which cannot quote a colon or a space: if its path holds one, a link to it in that folder (NULL: a
+ * temporary one). */
+int part_probe(const char *folder, char path[PATH_MAX], struct err *err);
 
 #endif

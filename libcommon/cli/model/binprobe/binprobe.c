@@ -29,7 +29,7 @@ static int answer(int fd, char tag, struct slice text)
 	return write_all(fd, &tag, 1, "the answer", NULL) < 0 || write_all(fd, text.p, text.n, "the answer", NULL) < 0 ? EXIT_ENVIRON : 0;
 }
 
-static int set_up(struct ask_job *j, struct err *err)
+static int set_up(struct binprobe_job *j, struct err *err)
 {
 	/* The child must not write the tool's pending output (a C++ stream flushes stdio's). */
 	__fpurge(stdout);
@@ -44,7 +44,7 @@ static int set_up(struct ask_job *j, struct err *err)
 	return 0;
 }
 
-static int ask_here(struct ask_job *j, struct contract *c, struct err *err)
+static int binprobe_here(struct binprobe_job *j, struct contract *c, struct err *err)
 {
 	if (set_up(j, err) < 0)
 		return -1;
@@ -66,7 +66,7 @@ static int ask_here(struct ask_job *j, struct contract *c, struct err *err)
 		return -1;
 	j->shared->phase = PHASE_RUN;
 	struct walks w = {0};
-	if (walk_model(&w, err) < 0 || ask_fill(c, &w, err) < 0)
+	if (walk_model(&w, err) < 0 || binprobe_fill(c, &w, err) < 0)
 		return -1;
 	j->shared->phase = PHASE_ANSWER;
 	return 0;
@@ -74,10 +74,10 @@ static int ask_here(struct ask_job *j, struct contract *c, struct err *err)
 
 static int child_main(void *arg)
 {
-	struct ask_job *j = arg;
+	struct binprobe_job *j = arg;
 	struct contract c = {0};
 	struct err err = {0};
-	if (ask_here(j, &c, &err) < 0)
+	if (binprobe_here(j, &c, &err) < 0)
 		return j->answer_fd < 0 ? EXIT_ENVIRON : answer(j->answer_fd, err.status == EXIT_ENVIRON ? '4' : '3', slice_str(err.text));
 	struct buf b = {0};
 	struct json_out out = {.b = &b};
@@ -102,7 +102,7 @@ static uint64_t address_space(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int how_it_ended(const struct child_result *r, const struct ask_shared *shared, int timeout_ms, struct err *err)
+static int how_it_ended(const struct child_result *r, const struct binprobe_shared *shared, int timeout_ms, struct err *err)
 {
 	uint32_t phase = shared->phase < N_PHASES ? shared->phase : PHASE_SANDBOX;
 	const char *doing = phase_doing[phase];
@@ -145,19 +145,19 @@ static int read_answer(struct contract *c, struct slice text, struct err *err)
 	return 0;
 }
 
-int ask_contract(struct contract *c, struct slice so, const struct ask_options *options, struct err *err)
+int binprobe_contract(struct contract *c, struct slice so, const struct binprobe_options *options, struct err *err)
 {
-	struct ask_options o = *options;
-	if (!ask_can_run)
+	struct binprobe_options o = *options;
+	if (!binprobe_can_run)
 		return err_set(err, EXIT_ENVIRON, "cannot probe: only supported on x86-64 and aarch64");
 	if (o.timeout_ms <= 0)
 		o.timeout_ms = DEFAULT_TIMEOUT_MS;
 	if (!o.max_memory)
 		o.max_memory = DEFAULT_MEMORY;
-	struct ask_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct binprobe_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return err_errno(err, EXIT_ENVIRON, "cannot probe: out of memory");
-	struct ask_job job = {.so = so, .o = &o, .shared = shared, .answer_fd = -1, .address_space = address_space()};
+	struct binprobe_job job = {.so = so, .o = &o, .shared = shared, .answer_fd = -1, .address_space = address_space()};
 	struct child_spec spec = {
 	    .argv = (const char *[]){"probe", NULL},
 	    .function = child_main,

@@ -1,8 +1,8 @@
 /* binprobe.h - the contract of a compiled model from its binary alone, by running it on fake tensors.
  *
- *     struct ask_options po = {.timeout_ms = 5000};
+ *     struct binprobe_options po = {.timeout_ms = 5000};
  *     struct contract c = {0};
- *     if (ask_contract(&c, so_bytes, weights_blob_size, &po, &err) < 0) ...   // err says why; nothing ran unconfined
+ *     if (binprobe_contract(&c, so_bytes, weights_blob_size, &po, &err) < 0) ...   // err says why; nothing ran unconfined
  *
  * How (docs/user/PROBE.md): in a child process, our own loader maps and relocates the library. Its imports from
  * torch, CUDA and OpenMP are bound to fakes, its kernels become empty stubs; then its initializers run, a
@@ -18,11 +18,11 @@
  * for another machine, crashed, hung or gave an invalid result ("cannot probe: killed by SIGSEGV ... in the initializers of the model").
  * Linux on x86-64 and AArch64; elsewhere always EXIT_ENVIRON.
  */
-#ifndef PT2_ASK_H
-#define PT2_ASK_H
+#ifndef PT2_BINPROBE_H
+#define PT2_BINPROBE_H
 #include "model/contract/contract.h"
 
-struct ask_options {
+struct binprobe_options {
 	int timeout_ms;      /* 0: 10000 */
 	uint64_t max_memory; /* 0: 4 GiB of address space beyond the library's own size */
 	uint64_t blob_size;  /* size of a weights blob outside the library; zeros of this size replace it */
@@ -30,6 +30,6 @@ struct ask_options {
 	const char *device;  /* the model's device: "cpu", "cuda" (from a package's metadata); NULL: cpu */
 };
 
-int ask_contract(struct contract *c, struct slice so, const struct ask_options *o, struct err *err);
+int binprobe_contract(struct contract *c, struct slice so, const struct binprobe_options *o, struct err *err);
 
 #endif

@@ -1,18 +1,18 @@
 /* The prober's machine code. A stub of a function that the model calls:
  *
- *	bti c; movz w17, #number; movk w17, #number >> 16, lsl 16; ldr x16, 1f; br x16; nop; 1: .quad ask_stub_entry
+ *	bti c; movz w17, #number; movk w17, #number >> 16, lsl 16; ldr x16, 1f; br x16; nop; 1: .quad binprobe_stub_entry
  *
  * x16 and x17 are free between a call and the function called (AAPCS64, 6.1.1). The entry saves the registers that arguments
- * may be in (6.8.2) and calls ask_stub_called(). */
+ * may be in (6.8.2) and calls binprobe_stub_called(). */
 #include "model/binprobe/binprobe_child.h"
 
 #include <elf.h>
 
-const bool ask_can_run = true;
-const uint16_t ask_machine = EM_AARCH64;
+const bool binprobe_can_run = true;
+const uint16_t binprobe_machine = EM_AARCH64;
 
 /* ELF for the Arm 64-bit Architecture (AAELF64), 5.7.11: slots have an addend, too. */
-enum relocation ask_relocation(uint32_t type)
+enum relocation binprobe_relocation(uint32_t type)
 {
 	switch (type) {
 	case R_AARCH64_NONE:
@@ -33,25 +33,25 @@ enum relocation ask_relocation(uint32_t type)
 /* The function of a TLS descriptor: x0 points to the descriptor, whose second word is the offset; it must change no other register. */
 __asm__(".pushsection .text\n"
 	".p2align 2\n"
-	".globl ask_tls_descriptor\n"
-	".hidden ask_tls_descriptor\n"
-	".type ask_tls_descriptor, @function\n"
-	"ask_tls_descriptor:\n"
+	".globl binprobe_tls_descriptor\n"
+	".hidden binprobe_tls_descriptor\n"
+	".type binprobe_tls_descriptor, @function\n"
+	"binprobe_tls_descriptor:\n"
 	"	hint #34\n" /* bti c */
 	"	ldr x0, [x0, #8]\n"
 	"	ret\n"
-	".size ask_tls_descriptor, . - ask_tls_descriptor\n"
+	".size binprobe_tls_descriptor, . - binprobe_tls_descriptor\n"
 	".popsection\n");
 
-uint64_t ask_thread_pointer(void) { return (uint64_t)(uintptr_t)__builtin_thread_pointer(); }
+uint64_t binprobe_thread_pointer(void) { return (uint64_t)(uintptr_t)__builtin_thread_pointer(); }
 
 /* clang-format off */
 __asm__(".pushsection .text\n"
 	".p2align 2\n"
-	".globl ask_stub_entry\n"
-	".hidden ask_stub_entry\n"
-	".type ask_stub_entry, @function\n"
-	"ask_stub_entry:\n"
+	".globl binprobe_stub_entry\n"
+	".hidden binprobe_stub_entry\n"
+	".type binprobe_stub_entry, @function\n"
+	"binprobe_stub_entry:\n"
 	"	.cfi_startproc\n"
 	"	hint #34\n" /* bti c */
 	"	stp x29, x30, [sp, #-16]!\n"
@@ -72,7 +72,7 @@ __asm__(".pushsection .text\n"
 	"	mov w0, w17\n"
 	"	mov x1, sp\n"
 	"	add x2, x29, #16\n" /* the word before it is the return address */
-	"	bl ask_stub_called\n"
+	"	bl binprobe_stub_called\n"
 	"	mov sp, x29\n"
 	"	ldp x29, x30, [sp], #16\n"
 	"	.cfi_restore 29\n"
@@ -80,14 +80,14 @@ __asm__(".pushsection .text\n"
 	"	.cfi_def_cfa 31, 0\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
-	".size ask_stub_entry, . - ask_stub_entry\n"
+	".size binprobe_stub_entry, . - binprobe_stub_entry\n"
 	".popsection\n");
 /* clang-format on */
-void ask_stub_entry(void);
+void binprobe_stub_entry(void);
 
-void ask_write_stub(uint8_t *code, uint32_t number)
+void binprobe_write_stub(uint8_t *code, uint32_t number)
 {
-	const uint64_t entry = (uint64_t)(uintptr_t)ask_stub_entry;
+	const uint64_t entry = (uint64_t)(uintptr_t)binprobe_stub_entry;
 	const uint32_t word[] = {0xd503245f,                          /* bti c */
 				 0x52800011 | (number & 0xffff) << 5, /* movz w17 */
 				 0x72a00011 | (number >> 16) << 5,    /* movk w17, lsl 16 */
@@ -96,10 +96,10 @@ void ask_write_stub(uint8_t *code, uint32_t number)
 				 0xd503201f};                         /* nop */
 	memcpy(code, word, sizeof(word));
 	memcpy(code + sizeof(word), &entry, 8);
-	__builtin___clear_cache((char *)code, (char *)code + ASK_STUB_BYTES);
+	__builtin___clear_cache((char *)code, (char *)code + BINPROBE_STUB_BYTES);
 }
 
-bool ask_patch(uint8_t *entry, const void *stub)
+bool binprobe_patch(uint8_t *entry, const void *stub)
 {
 	const int64_t distance = (const uint8_t *)stub - entry, reach = INT64_C(1) << 27;
 	if (!stub || distance < -reach || distance >= reach || distance % 4)

@@ -14,14 +14,14 @@
  *
  * One model per process: the state of the fakes is in one `struct world`, since the model passes them no pointer to it.
  */
-#ifndef PT2_ASK_CHILD_H
-#define PT2_ASK_CHILD_H
+#ifndef PT2_BINPROBE_CHILD_H
+#define PT2_BINPROBE_CHILD_H
 #include "model/contract/callwords.h"
 #include "model/contract/contract.h"
 #include "model/binprobe/binprobe.h"
 
 /* How far the child got, in memory shared with it. The child's part is written by untrusted code: clamp it. */
-enum ask_phase {
+enum binprobe_phase {
 	PHASE_SANDBOX,
 	PHASE_LIBRARIES, /* libstdc++ is loaded */
 	PHASE_MAP,
@@ -32,26 +32,26 @@ enum ask_phase {
 	N_PHASES
 };
 struct aten_op;
-struct ask_shared {
+struct binprobe_shared {
 	volatile uint32_t phase;
 	volatile uint32_t refused; /* refused system call + 1 */
 };
 
-struct ask_job {
+struct binprobe_job {
 	struct slice so;
-	const struct ask_options *o;
-	struct ask_shared *shared;
+	const struct binprobe_options *o;
+	struct binprobe_shared *shared;
 	int answer_fd;
 	uint64_t address_space; /* of the parent before the fork, bytes */
 };
 
 /* ---- binprobe_sandbox.c ---- */
 
-int sandbox_limits(const struct ask_job *j, struct err *err);
+int sandbox_limits(const struct binprobe_job *j, struct err *err);
 /* First filter: what dlopen of a system library needs; files read-only. */
-int sandbox_loading(const struct ask_job *j, struct err *err);
+int sandbox_loading(const struct binprobe_job *j, struct err *err);
 /* Second: memory, futexes, clocks, writing to the result pipe and to stderr, and exiting. Set before the file is touched. */
-int sandbox_running(const struct ask_job *j, struct err *err);
+int sandbox_running(const struct binprobe_job *j, struct err *err);
 void sandbox_syscall_name(uint32_t number, struct buf *b);
 
 /* ---- binprobe_load.c ---- */
@@ -98,7 +98,7 @@ struct stub_call {
 void *stub_new(struct image *im, struct stub s);
 /* Handles a call of a stub; returns its result. */
 /* Called only by the stubs' machine code. saved: the registers of integers, then those of floats. */
-__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
+__attribute__((used)) uint64_t binprobe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
 /* Our own address for an undefined name, tried before the system's libraries; NULL: none. */
 void *stub_bind(struct image *im, const char *name);
 bool stub_is_kernel(const char *name);
@@ -117,18 +117,18 @@ enum relocation {
 	RELOCATION_TLS_DESCRIPTOR,
 	RELOCATION_UNKNOWN,
 };
-enum { ASK_STUB_BYTES = 32 };
+enum { BINPROBE_STUB_BYTES = 32 };
 
-extern const bool ask_can_run;     /* false: nothing else here is called */
-extern const uint16_t ask_machine; /* e_machine of its libraries */
-enum relocation ask_relocation(uint32_t type);
-uint64_t ask_thread_pointer(void);
+extern const bool binprobe_can_run;     /* false: nothing else here is called */
+extern const uint16_t binprobe_machine; /* e_machine of its libraries */
+enum relocation binprobe_relocation(uint32_t type);
+uint64_t binprobe_thread_pointer(void);
 /* The function of a TLS descriptor whose second word is the offset from the thread pointer. */
-void ask_tls_descriptor(void);
-/* Writes the code of a stub, which calls ask_stub_called() with its number. */
-void ask_write_stub(uint8_t *code, uint32_t number);
+void binprobe_tls_descriptor(void);
+/* Writes the code of a stub, which calls binprobe_stub_called() with its number. */
+void binprobe_write_stub(uint8_t *code, uint32_t number);
 /* Makes the function at `entry` jump to the stub; false: too far away. */
-bool ask_patch(uint8_t *entry, const void *stub);
+bool binprobe_patch(uint8_t *entry, const void *stub);
 
 /* ---- the world as the model sees it ---- */
 
@@ -255,7 +255,7 @@ struct constant {
 };
 
 struct world {
-	const struct ask_job *job;
+	const struct binprobe_job *job;
 	struct image im;
 	struct arena arena; /* lives as long as the process */
 	struct stub *stub;
@@ -460,7 +460,7 @@ bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *
 
 /* ---- binprobe_contract.c ---- */
 
-int ask_fill(struct contract *c, struct walks *w, struct err *err);
+int binprobe_fill(struct contract *c, struct walks *w, struct err *err);
 
 /* ---- binprobe_roles.c ---- */
 

@@ -426,7 +426,7 @@ static void fill_notes(struct filler *f)
 				      model_input_name(i));
 }
 
-int ask_fill(struct contract *c, struct walks *w, struct err *err)
+int binprobe_fill(struct contract *c, struct walks *w, struct err *err)
 {
 	struct filler f = {.c = c, .w = w};
 	const char *in, *out;

@@ -453,6 +453,33 @@ static int32_t reinterpret_tensor(handle *h, int64_t n_dim, const int64_t *size,
 	return OK;
 }
 
+/* aten/src/ATen/native/TensorConversions.cpp, view_dtype: elements of another size change the last dim. A view, not a call: as in the text
+ * (model/cppwrapper/wrapper_call.c). */
+static int32_t view_dtype(handle *h, int32_t dtype, handle **out)
+{
+	FAKE(f, h);
+	const int64_t *size = fake_sizes(f), *stride = fake_strides(f), was = bytes_of(f->dtype), now = bytes_of(dtype);
+	int64_t new_size[TENSOR_MAX_DIMS], new_stride[TENSOR_MAX_DIMS];
+	int n = fake_rank(f); /* -1: unknown, and so is the view's */
+	if (n > TENSOR_MAX_DIMS || now <= 0)
+		return FAILED;
+	if (!dtype_info(f->dtype) || (was != now && !n))
+		n = -1;
+	for (int d = 0; d < n; d++) {
+		const bool last = d == n - 1;
+		new_size[d] = last && size[d] != UNKNOWN ? size[d] * was / now : size[d];
+		new_stride[d] = last || stride[d] == UNKNOWN ? stride[d] : stride[d] * was / now;
+	}
+	struct fake *view = new_view(f, n, new_size, new_stride, dtype);
+	view->offset = f->offset * was / now;
+	if (view->value != NONE) {
+		world->run.value[view->value].base = NONE; /* of another type: a value of its own in that memory */
+		world->run.value[view->value].dtype_sure = true;
+	}
+	*out = view;
+	return OK;
+}
+
 static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t n_dim, const int64_t *size, const int64_t *stride,
 			       handle **out)
 {
@@ -597,6 +624,9 @@ void *fake_function(const char *name)
 	    {"empty_strided_pinned", empty_strided},
 	    {"_reinterpret_tensor", reinterpret_tensor},
 	    {"_alloc_from_pool", alloc_from_pool},
+	    {"view_dtype", view_dtype},
+	    {"cpu_view_dtype", view_dtype},
+	    {"cuda_view_dtype", view_dtype},
 	    {"create_tensor_from_blob", create_from_blob},
 	    {"create_tensor_from_blob_v2", create_from_blob_v2},
 	    {"new_tensor_handle", new_tensor_handle},

@@ -55,7 +55,7 @@ static int read_headers(struct loader *l)
 		return bad_elf(l, "no ELF header");
 	/* Copied, because a member of an archive may be at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
-	if (eh->e_machine != ask_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
+	if (eh->e_machine != binprobe_machine || eh->e_ident[EI_CLASS] != ELFCLASS64)
 		return err_set(l->err, EXIT_INPUT, "the model is compiled for %s and cannot run on this machine",
 			       modelso_machine_name(eh->e_machine, eh->e_ident[EI_DATA] == ELFDATA2MSB));
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
@@ -282,16 +282,16 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 	bool own = !k || s->st_shndx != SHN_UNDEF;
 	uint64_t address = own ? (uint64_t)(uintptr_t)im->tls + s->st_value + (uint64_t)r->r_addend
 			       : (uint64_t)(uintptr_t)bind_symbol(l, k) + (uint64_t)r->r_addend;
-	switch (ask_relocation((uint32_t)ELF64_R_TYPE(r->r_info))) {
+	switch (binprobe_relocation((uint32_t)ELF64_R_TYPE(r->r_info))) {
 	case RELOCATION_TLS_MODULE: where[0] = own ? TLS_OWN : TLS_ADDRESS; return 0;
 	case RELOCATION_TLS_OFFSET: where[0] = own ? s->st_value + (uint64_t)r->r_addend : address; return 0;
-	case RELOCATION_TLS_FROM_THREAD: where[0] = address - ask_thread_pointer(); return 0;
+	case RELOCATION_TLS_FROM_THREAD: where[0] = address - binprobe_thread_pointer(); return 0;
 	default: break;
 	}
 	if (!at(im, r->r_offset, 16))
 		return bad_elf(l, "a relocation outside the image");
-	where[0] = (uint64_t)(uintptr_t)ask_tls_descriptor;
-	where[1] = address - ask_thread_pointer();
+	where[0] = (uint64_t)(uintptr_t)binprobe_tls_descriptor;
+	where[1] = address - binprobe_thread_pointer();
 	return 0;
 }
 
@@ -314,7 +314,7 @@ static int relocate_one(struct loader *l, const Elf64_Rela *r)
 {
 	struct image *im = l->im;
 	uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), k = (uint32_t)ELF64_R_SYM(r->r_info);
-	const enum relocation what = ask_relocation(type);
+	const enum relocation what = binprobe_relocation(type);
 	if (what == RELOCATION_NONE)
 		return 0;
 	uint64_t *where = at(im, r->r_offset, 8), value;
@@ -412,7 +412,7 @@ static void patch_kernels(struct loader *l)
 				     ? at(im, s[i].st_value, 16)
 				     : NULL;
 		if (entry)
-			ask_patch(entry, stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name}));
+			binprobe_patch(entry, stub_new(im, (struct stub){.kind = STUB_KERNEL, .name = name}));
 	}
 }
 

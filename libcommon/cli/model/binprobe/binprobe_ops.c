@@ -444,7 +444,7 @@ static uint64_t stub_called(uint32_t number, const struct stub_call *c)
 	return 1;
 }
 
-uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+uint64_t binprobe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
 {
 	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
 }

@@ -218,7 +218,7 @@ static bool results_fit(const struct aten_op *op, const struct aten_value *v, si
 	return fit;
 }
 
-static bool ask_op(struct asking *a, const struct aten_op *op, struct ruled *r, size_t n_results)
+static bool probe_op(struct asking *a, const struct aten_op *op, struct ruled *r, size_t n_results)
 {
 	static const struct aten_mode shapes = {.shapes = true};
 	struct aten_value arg[MAX_PARAMETERS], v[ATEN_RESULTS];
@@ -245,7 +245,7 @@ bool rule_ask(struct stub *s, const struct op_word *word, size_t n, struct ruled
 {
 	struct asking a = {.word = word, .n = n, .sure = true, .strided = true};
 	const struct aten_op *op = n_results && n_results <= ATEN_RESULTS ? op_of(s) : NULL;
-	const bool ok = op && ask_op(&a, op, r, n_results);
+	const bool ok = op && probe_op(&a, op, r, n_results);
 	while (a.n_made)
 		aten_release(a.made[--a.n_made]);
 	arena_release(&a.arena);

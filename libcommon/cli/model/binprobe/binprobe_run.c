@@ -34,15 +34,15 @@ static const char *last_error(void)
 	return world->thrown;
 }
 
-static const char *ask_text(const char *entry, size_t i)
+static const char *probe_text(const char *entry, size_t i)
 {
 	text_function *f = ENTRY(text_function, entry);
 	const char *text = NULL;
 	return f && !f(world->container, i, &text) && text ? text : "";
 }
 
-const char *model_input_name(uint32_t i) { return ask_text(CONTAINER "GetInputName", i); }
-const char *model_output_name(uint32_t i) { return ask_text(CONTAINER "GetOutputName", i); }
+const char *model_input_name(uint32_t i) { return probe_text(CONTAINER "GetInputName", i); }
+const char *model_output_name(uint32_t i) { return probe_text(CONTAINER "GetOutputName", i); }
 
 bool model_specs(const char **in, const char **out)
 {
@@ -51,7 +51,7 @@ bool model_specs(const char **in, const char **out)
 	return f && !f(world->container, in, out) && *in && *out;
 }
 
-static int ask_count(const char *entry, uint32_t max, uint32_t *out, struct err *err)
+static int probe_count(const char *entry, uint32_t max, uint32_t *out, struct err *err)
 {
 	count_function *f = ENTRY(count_function, entry);
 	size_t n = 0;
@@ -77,8 +77,8 @@ static void take_constants(void)
 		struct constant *k = &world->constant[i];
 		int32_t n = 0;
 		size_t size = 0;
-		k->name = ask_text(CONTAINER "GetConstantName", i);
-		k->fqn = ask_text(CONTAINER "GetConstantOriginalFQN", i);
+		k->name = probe_text(CONTAINER "GetConstantName", i);
+		k->fqn = probe_text(CONTAINER "GetConstantOriginalFQN", i);
 		k->dtype = dtype && !dtype(world->container, i, &n) ? n : DTYPE_NONE;
 		k->type = type && !type(world->container, i, &n) ? n : CONSTANT_UNKNOWN;
 		if (folded)
@@ -165,12 +165,12 @@ int model_create(struct err *err)
 	world->creating = true;
 	if (make_container(device, err) < 0 || give_weights(err) < 0)
 		return -1;
-	if (ask_count(CONTAINER "GetNumInputs", MAX_TENSORS, &world->n_inputs, err) < 0 ||
-	    ask_count(CONTAINER "GetNumOutputs", MAX_TENSORS, &world->n_outputs, err) < 0)
+	if (probe_count(CONTAINER "GetNumInputs", MAX_TENSORS, &world->n_inputs, err) < 0 ||
+	    probe_count(CONTAINER "GetNumOutputs", MAX_TENSORS, &world->n_outputs, err) < 0)
 		return -1;
 	world->n_constants = world->n_blobs;
 	if (ENTRY(count_function, CONTAINER "GetNumConstants") &&
-	    ask_count(CONTAINER "GetNumConstants", 1u << 22, &world->n_constants, err) < 0)
+	    probe_count(CONTAINER "GetNumConstants", 1u << 22, &world->n_constants, err) < 0)
 		return -1;
 	take_constants();
 	give_constants();

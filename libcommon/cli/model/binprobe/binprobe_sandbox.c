@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static struct ask_shared *shared;
+static struct binprobe_shared *shared;
 
 static void refused(int sig, siginfo_t *info, void *context)
 {
@@ -32,7 +32,7 @@ static int catch_refusals(struct err *err)
 	return 0;
 }
 
-int sandbox_limits(const struct ask_job *j, struct err *err)
+int sandbox_limits(const struct binprobe_job *j, struct err *err)
 {
 	uint64_t seconds = (uint64_t)j->o->timeout_ms / 1000 + 2;
 	/* If it may print, standard error may be a file; the filters allow no other writes. */
@@ -56,7 +56,7 @@ static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
 /* Common to both. */
-static void begin_filter(struct confine_filter *f, const struct ask_job *j)
+static void begin_filter(struct confine_filter *f, const struct binprobe_job *j)
 {
 	confine_begin(f, SCMP_ACT_TRAP);
 	confine_calculate(f);
@@ -74,7 +74,7 @@ static void begin_filter(struct confine_filter *f, const struct ask_job *j)
 	}
 }
 
-int sandbox_loading(const struct ask_job *j, struct err *err)
+int sandbox_loading(const struct binprobe_job *j, struct err *err)
 {
 	struct confine_filter f;
 	shared = j->shared;
@@ -89,7 +89,7 @@ int sandbox_loading(const struct ask_job *j, struct err *err)
 	return confine_load(&f, "the first filter of system calls", err);
 }
 
-int sandbox_running(const struct ask_job *j, struct err *err)
+int sandbox_running(const struct binprobe_job *j, struct err *err)
 {
 	struct confine_filter f;
 	begin_filter(&f, j);

@@ -13,13 +13,13 @@
 
 void *stub_new(struct image *im, struct stub s)
 {
-	if (im->stub_size - im->stub_used < ASK_STUB_BYTES)
+	if (im->stub_size - im->stub_used < BINPROBE_STUB_BYTES)
 		return NULL;
 	uint8_t *p = s.code = im->map + im->stub_used;
-	im->stub_used += ASK_STUB_BYTES;
+	im->stub_used += BINPROBE_STUB_BYTES;
 	uint32_t number = world->n_stubs;
 	PUSH_TO(world->stub, world->n_stubs, world->cap_stubs) = s;
-	ask_write_stub(p, number);
+	binprobe_write_stub(p, number);
 	return s.code;
 }
 

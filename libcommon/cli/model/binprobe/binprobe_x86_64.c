@@ -1,16 +1,16 @@
 /* The prober's machine code. A stub of a function that the model calls:
  *
- *	mov $number, %r11d; movabs $ask_stub_entry, %r10; jmp *%r10
+ *	mov $number, %r11d; movabs $binprobe_stub_entry, %r10; jmp *%r10
  *
- * The entry saves the registers that arguments may be in (System V ABI, AMD64 supplement, 3.2.3) and calls ask_stub_called(). */
+ * The entry saves the registers that arguments may be in (System V ABI, AMD64 supplement, 3.2.3) and calls binprobe_stub_called(). */
 #include "model/binprobe/binprobe_child.h"
 
 #include <elf.h>
 
-const bool ask_can_run = true;
-const uint16_t ask_machine = EM_X86_64;
+const bool binprobe_can_run = true;
+const uint16_t binprobe_machine = EM_X86_64;
 
-enum relocation ask_relocation(uint32_t type)
+enum relocation binprobe_relocation(uint32_t type)
 {
 	switch (type) {
 	case R_X86_64_NONE: return RELOCATION_NONE;
@@ -29,16 +29,16 @@ enum relocation ask_relocation(uint32_t type)
 
 /* The function of a TLS descriptor: %rax points to the descriptor, whose second word is the offset. */
 __asm__(".pushsection .text\n"
-	".globl ask_tls_descriptor\n"
-	".hidden ask_tls_descriptor\n"
-	".type ask_tls_descriptor, @function\n"
-	"ask_tls_descriptor:\n"
+	".globl binprobe_tls_descriptor\n"
+	".hidden binprobe_tls_descriptor\n"
+	".type binprobe_tls_descriptor, @function\n"
+	"binprobe_tls_descriptor:\n"
 	"	movq 8(%rax), %rax\n"
 	"	ret\n"
-	".size ask_tls_descriptor, . - ask_tls_descriptor\n"
+	".size binprobe_tls_descriptor, . - binprobe_tls_descriptor\n"
 	".popsection\n");
 
-uint64_t ask_thread_pointer(void)
+uint64_t binprobe_thread_pointer(void)
 {
 	uint64_t tp;
 	__asm__("movq %%fs:0, %0" : "=r"(tp));
@@ -47,10 +47,10 @@ uint64_t ask_thread_pointer(void)
 
 /* clang-format off */
 __asm__(".pushsection .text\n"
-	".globl ask_stub_entry\n"
-	".hidden ask_stub_entry\n"
-	".type ask_stub_entry, @function\n"
-	"ask_stub_entry:\n"
+	".globl binprobe_stub_entry\n"
+	".hidden binprobe_stub_entry\n"
+	".type binprobe_stub_entry, @function\n"
+	"binprobe_stub_entry:\n"
 	"	.cfi_startproc\n"
 	"	pushq %rbp\n"
 	"	.cfi_def_cfa_offset 16\n"
@@ -75,19 +75,19 @@ __asm__(".pushsection .text\n"
 	"	movl %r11d, %edi\n"
 	"	movq %rsp, %rsi\n"
 	"	leaq 16(%rbp), %rdx\n"
-	"	call ask_stub_called\n"
+	"	call binprobe_stub_called\n"
 	"	leave\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
-	".size ask_stub_entry, . - ask_stub_entry\n"
+	".size binprobe_stub_entry, . - binprobe_stub_entry\n"
 	".popsection\n");
 /* clang-format on */
-void ask_stub_entry(void);
+void binprobe_stub_entry(void);
 
-void ask_write_stub(uint8_t *code, uint32_t number)
+void binprobe_write_stub(uint8_t *code, uint32_t number)
 {
-	uint64_t entry = (uint64_t)(uintptr_t)ask_stub_entry;
+	uint64_t entry = (uint64_t)(uintptr_t)binprobe_stub_entry;
 	memcpy(code, "\x41\xbb", 2);
 	memcpy(code + 2, &number, 4);
 	memcpy(code + 6, "\x49\xba", 2);
@@ -95,7 +95,7 @@ void ask_write_stub(uint8_t *code, uint32_t number)
 	memcpy(code + 16, "\x41\xff\xe2", 3);
 }
 
-bool ask_patch(uint8_t *entry, const void *stub)
+bool binprobe_patch(uint8_t *entry, const void *stub)
 {
 	int64_t distance = (const uint8_t *)stub - (entry + 5);
 	int32_t near = (int32_t)distance;

@@ -3,6 +3,7 @@
 #include "model/elf/modelso.h"
 #include "model/binprobe/binprobe.h"
 #include "model/cppwrapper/wrapper.h"
+#include "model/doctor/doctor.h"
 #include "base/tool/diag.h"
 
 /* Bytes of an optional file. */
@@ -47,7 +48,7 @@ static char *device_of(struct slice so, struct slice metadata)
 	return device;
 }
 
-static int ask_binary(struct loaded *l, struct contract *c, struct err *err)
+static int probe_binary(struct loaded *l, struct contract *c, struct err *err)
 {
 	const struct package_model *m = l->model;
 	struct package_metadata md;
@@ -55,12 +56,12 @@ static int ask_binary(struct loaded *l, struct contract *c, struct err *err)
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "model '%.*s' has no library to probe", SL(m->name));
 	if (package_data(&l->pkg, m->so, &so, err) < 0 || data_if_any(l, m->extern_nodes, &nodes, err) < 0 ||
-	    package_metadata(&l->pkg, m, &md, err) < 0)
+	    package_metadata(&l->pkg, m, &md, err) < 0 || doctor_can_execute(&l->pkg, m, err) < 0)
 		return -1;
-	struct ask_options po = {.blob_size = m->weights_blob ? l->pkg.file[m->weights_blob].size : 0};
+	struct binprobe_options po = {.blob_size = m->weights_blob ? l->pkg.file[m->weights_blob].size : 0};
 	char *device = device_of(so, md.device);
 	po.device = device;
-	int rc = ask_contract(c, so, &po, err);
+	int rc = binprobe_contract(c, so, &po, err);
 	free(device);
 	if (rc < 0)
 		return -1;
@@ -74,7 +75,7 @@ static void compare_sources(struct loaded *l)
 {
 	struct contract binary = {0};
 	struct err err;
-	if (ask_binary(l, &binary, &err) < 0) {
+	if (probe_binary(l, &binary, &err) < 0) {
 		warn("the probe failed, so the contract comes from the text alone: %s", err.text);
 		buf_addf(&l->compared.open, "%s\n", err.text);
 		l->compared.n_open = 1;
@@ -151,7 +152,7 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 		/* already reported */
 	} else if (o.no_exec) {
 		err_set(err, EXIT_INPUT, "%s, and --no-exec prevents probing the binary", text.text);
-	} else if (ask_binary(l, &l->contract, &probe) < 0) {
+	} else if (probe_binary(l, &l->contract, &probe) < 0) {
 		err_set(err, probe.status, "%s; %s", text.text, probe.text);
 	} else {
 		note("%s: the following was learned by running the binary on fake tensors in a sandbox", text.text);

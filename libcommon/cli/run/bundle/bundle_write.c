@@ -195,9 +195,7 @@ static void put_files(struct json_out *o, const struct bundle_writer *w)
 		const struct bundle_file *f = &w->file[i];
 		json_member_str(o, "name", f->name);
 		json_member_str(o, "kind", slice_str(bundle_kind_name[f->kind]));
-		json_member_u64(o, "bytes", f->bytes);
-		json_member(o, "about", f->about);
-		json_member_bool(o, "made_up", f->made_up);
+		json_fields(o, *f, bytes, about, made_up);
 	}
 }
 
@@ -218,13 +216,7 @@ static void put_manifest(struct buf *b, struct bundle_writer *w, const struct bu
 	LOCAL_BUF list = {0};
 	json_obj(&o);
 	json_member_str(&o, "schema", SLICE("pt2utils.bundle/1"));
-	json_member(&o, "generator", a->generator);
-	json_member_bool(&o, "redacted", a->redacted);
-	json_member(&o, "torch", a->torch);
-	json_member(&o, "python", a->python);
-	json_member(&o, "cuda", a->cuda);
-	json_member(&o, "component", a->component);
-	json_member(&o, "title", a->title);
+	json_fields(&o, *a, generator, redacted, torch, python, cuda, component, title);
 	json_key(&o, "status");
 	if (a->has_status)
 		json_out_i64(&o, a->status);

@@ -75,9 +75,7 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 		finding_fingerprint(x, g, fingerprint);
 		json_member(o, "kind", slice_str(finding_kind_name[g->kind]));
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
-		json_member(o, "id", g->id);
-		json_member(o, "title", g->title);
-		json_member(o, "cause", g->cause);
+		json_fields(o, *g, id, title, cause);
 		document_loc(o, "location", x->facts, &g->loc);
 		document_loc(o, "through", x->facts, &g->through);
 		json_member_u64(o, "input", g->src.input);
@@ -89,9 +87,7 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 			json_out_double(o, g->call_us, 1);
 		else
 			json_out_null(o);
-		json_member_bool(o, "in_python", g->in_python);
-		json_member(o, "cost", g->cost);
-		json_member(o, "why", g->why);
+		json_fields(o, *g, in_python, cost, why);
 		json_member_lines(o, "evidence", g->evidence);
 		json_member_lines(o, "fix", g->fix);
 		json_member_lines(o, "hints", g->hint);

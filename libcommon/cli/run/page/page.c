@@ -318,35 +318,38 @@ static const char *const css[] = {"report/report.css", NULL};
 static const char *const js[] = {"report/store.js", "report/highlight.js", "report/widgets.js",    "report/timeline.js",
 				 "report/views.js", "report/browse.js",    "report/provenance.js", "report/export.js",
 				 "report/vllm.js",  "ranks/ranks.js",      "report/page.js",       NULL};
-static const struct html_page frame = {"report/report.html", css, js, "ranks/ranks.css"};
+static const struct html_page frame = {
+    .title = "torch.compile report", .body = "report/report.html", .css = css, .js = js, .more_css = "ranks/ranks.css", .themed = true};
 
-/* report.html with its marks replaced; blocks come from the spool. */
+struct writing {
+	struct page *p;
+	struct json_stream x;
+};
+
+/* Blocks come from the spool. */
+static int put_mark(void *user, struct slice mark)
+{
+	struct writing *w = user;
+	struct page *p = w->p;
+	if (slice_is(mark, "RANKS") && p->r->n > 1 && p->compare) {
+		buf_adds(&w->x.b, "<template id=\"ranks\">\n");
+		ranks_fragment(&w->x.b, &p->all);
+		buf_adds(&w->x.b, "</template>\n");
+	} else if (slice_is(mark, "MODEL")) {
+		report_document(&w->x.o, p->r, true);
+	} else if (slice_is(mark, "BLOCKS")) {
+		return json_stream_write(&w->x) < 0 ? -1 : copy_all(p->spool, w->x.fd, w->x.what, p->err);
+	}
+	return 0;
+}
+
 static int put_page(struct page *p, int fd, const char *what)
 {
-	struct slice rest = share_file(frame.frame);
-	struct json_stream x;
-	struct buf *b = &x.b;
-	struct slice text, key;
-	int r = 0;
-	json_stream(&x, fd, what, p->err);
-	x.o.html = true;
-	while (!r && share_next(&rest, &text, &key)) {
-		buf_add_slice(b, text);
-		if (html_fill(b, &frame, key)) {
-			/* done */
-		} else if (slice_is(key, "RANKS")) {
-			if (p->r->n > 1 && p->compare) {
-				buf_adds(b, "<template id=\"ranks\">\n");
-				ranks_fragment(b, &p->all);
-				buf_adds(b, "</template>\n");
-			}
-		} else if (slice_is(key, "MODEL")) {
-			report_document(&x.o, p->r, true);
-		} else if (slice_is(key, "BLOCKS")) {
-			r = json_stream_write(&x) < 0 ? -1 : copy_all(p->spool, fd, what, p->err);
-		}
-	}
-	return json_stream_end(&x) < 0 ? -1 : r;
+	struct writing w = {.p = p};
+	json_stream(&w.x, fd, what, p->err);
+	w.x.o.html = true;
+	const int r = html_page(&w.x.b, &frame, put_mark, &w);
+	return json_stream_end(&w.x) < 0 ? -1 : r;
 }
 
 struct page *page_new(struct report *r, const char *path, bool compare, struct err *err)

@@ -47,11 +47,7 @@ static uint32_t *expressions_told(const struct trace *t)
 	return number;
 }
 
-static void put_where(struct json_out *o, const struct fact_src *src)
-{
-	json_member_u64(o, "attempt", src->attempt);
-	json_member_u64(o, "line", src->line);
-}
+static void put_where(struct json_out *o, const struct fact_src *src) { json_fields(o, *src, attempt, line); }
 
 static void put_expressions(struct json_out *o, const struct trace *t, const uint32_t *number)
 {
@@ -276,10 +272,7 @@ void report_document(struct json_out *o, const struct report *r, bool page)
 	json_close(o);
 	if (page) {
 		json_member_obj(o, "blocks");
-		json_member_u64(o, "p", r->blocks.p);
-		json_member_u64(o, "m", r->blocks.m);
-		json_member_u64(o, "e", r->blocks.e);
-		json_member_u64(o, "r", r->blocks.r);
+		json_fields(o, r->blocks, p, m, e, r);
 		json_close(o);
 	}
 	json_close(o);

@@ -154,31 +154,17 @@ void ranks_fragment(struct buf *b, const struct ranks *all)
 	intern_release(&g.shown);
 }
 
-static void put_policy(struct buf *b)
-{
-	struct buf inlined = {0};
-	const struct slice css = share_file("ranks/ranks.css"), js = share_file("ranks/ranks.js");
-	buf_addf(&inlined, "<style>\n%.*s</style><script>\n%.*s</script>", SL(css), SL(js));
-	html_policy(b, buf_slice(&inlined), false);
-	buf_release(&inlined);
-}
-
 void ranks_page(struct buf *b, const struct ranks_page *p)
 {
+	static const char *const css[] = {"ranks/ranks.css", NULL}, *const js[] = {"ranks/ranks.js", NULL};
 	struct page g = {.b = b, .all = p->all, .p = p};
 	const struct ranks *all = p->all;
 	uint64_t ranks = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
 		ranks += rank_is_plain(&all->process[i]);
-	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-	if (!p->header) /* the user may put anything there */
-		put_policy(b);
-	raw(&g, "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, plural(ranks));
-	buf_add_slice(b, share_file("ranks/ranks.css"));
-	raw(&g, "</style>\n</head>\n<body>\n");
-	if (p->header)
-		raw(&g, p->header); /* unescaped: that is the purpose of the option */
+	FREED char *title = xasprintf("%" PRIu64 " rank%s - tlparse", ranks, plural(ranks));
+	const struct html_page page = {.css = css, .js = js, .own = p->header};
+	html_head(b, &page, slice_str(title));
 	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, plural(ranks), all->n_process,
 		 plural(all->n_process));
 	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];
@@ -189,8 +175,8 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	raw(&g, " from the first record to the last</p>\n");
 	put_verdict(&g);
 	put_sections(&g);
-	raw(&g, "<footer>tlparse (pt2utils) " PT2_VERSION "</footer>\n<script>\n");
-	buf_add_slice(b, share_file("ranks/ranks.js"));
-	raw(&g, "</script>\n</body>\n</html>\n");
+	raw(&g, "<footer>tlparse (pt2utils) " PT2_VERSION "</footer>\n");
+	html_script(b, &page);
+	html_tail(b);
 	intern_release(&g.shown);
 }

@@ -1,6 +1,6 @@
 /* contract.h - the contract of a compiled model: its inputs, its outputs, and the calls in between. Shared by all AOTI tools.
  *
- * Two readers fill it: wrapper_read() from the generated C++ text (wrapper.h), ask_contract() from the binary alone
+ * Two readers fill it: wrapper_read() from the generated C++ text (wrapper.h), binprobe_contract() from the binary alone
  * (probe.h). Everything after them works on the contract and does not know which reader filled it:
  *
  *     struct contract c = {0};

@@ -125,6 +125,27 @@ static bool alloc(struct wrapper *w, const struct slice *a)
 	return true;
 }
 
+/* Most bit casts keep the element size, and thus the dims; a complex number seen as two real ones has twice the last dim. */
+static void cast_dims(struct wrapper *w, uint32_t value, int dtype)
+{
+	struct contract_value *v = &w->c->value[value];
+	const struct dtype_info *was = dtype_info(v->dtype), *now = dtype_info(dtype);
+	const int n = v->n_dim;
+	if (n <= 0 || (was && now && was->bytes == now->bytes))
+		return;
+	struct contract_dim *dim = arena_alloc(&w->c->arena, (size_t)n * sizeof(*dim));
+	bool known = was && now;
+	memcpy(dim, v->dim, (size_t)n * sizeof(*dim));
+	for (int d = 0; d < n && known; d++) {
+		struct symsize *s = d == n - 1 ? &dim[d].size : &dim[d].stride;
+		known = symsize_is_int(*s) && s->k * was->bytes % now->bytes == 0;
+		if (known)
+			*s = symsize_int(s->k * was->bytes / now->bytes);
+	}
+	v->dim = known ? dim : NULL;
+	v->n_dim = known ? n : -1;
+}
+
 /* Calls that do not use torch's allocator: handles that are new names for existing memory. */
 static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 {
@@ -138,7 +159,7 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 	if (slice_ends(fn, "_view_dtype") && n == 3) {
 		if (!share(w, a[0], a[2], &v))
 			return false;
-		/* Inductor's bit casts keep the element size, and thus the dims. */
+		cast_dims(w, v, wrapper_dtype(a[1]));
 		w->c->value[v].dtype = wrapper_dtype(a[1]);
 		w->wv[v].from = 0;
 		return true;

@@ -114,7 +114,16 @@ extern bool (*doctor_driver_elsewhere)(char *text, size_t max);
  * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an unknown
  * -march. */
 FOR_TESTS uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
-uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
+FOR_TESTS uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
+/* The instruction sets of a model, each including the one before: named by AOTI_CPU_ISA; asked for by the flags beside its text; allowed to
+ * the compiler, as the debug information says (-march=native resolved). All 0: another machine's code, or unreadable. */
+struct doctor_isa {
+	uint64_t named, asked, allowed;
+};
+void doctor_isa_of_model(struct package *pkg, const struct package_model *m, struct doctor_isa *isa);
+/* Before any of its code is executed. EXIT_INPUT: it would be killed by SIGILL, because this processor lacks what the model asks for, or
+ * what a compiler uses everywhere if it may. */
+int doctor_can_execute(struct package *pkg, const struct package_model *m, struct err *err);
 /* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false if none is found. */
 bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder, struct slice *version);
 

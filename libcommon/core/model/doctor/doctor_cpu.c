@@ -4,6 +4,8 @@
 #include "model/doctor/doctor_march.h"
 #include "model/doctor/doctor_part.h"
 
+#include <elf.h>
+
 static const char *const isa_name[] = {
 #define ISA_NAME(id, name, ...) name,
     ISAS(ISA_NAME)
@@ -117,11 +119,11 @@ struct isa_need {
 };
 
 /* The line after "// Compile cmd", at the end of Inductor's text. */
-static void from_text(struct exam *x, uint32_t file, struct isa_need *need)
+static void from_text(struct package *pkg, uint32_t file, struct isa_need *need)
 {
 	static const char mark[] = "\n// Compile cmd\n";
 	struct slice text, line;
-	if (!file || package_data(x->pkg, file, &text, NULL) < 0)
+	if (!file || package_data(pkg, file, &text, NULL) < 0)
 		return;
 	size_t tail = text.n < 65536 ? text.n : 65536;
 	struct slice end = slice_of(text.p + text.n - tail, tail);
@@ -138,11 +140,11 @@ static void from_text(struct exam *x, uint32_t file, struct isa_need *need)
 }
 
 /* gcc writes the flags into the debug information, -march=native already resolved. */
-static void from_producers(struct exam *x, struct isa_need *need)
+static void from_producers(struct modelso *so, struct isa_need *need)
 {
 	const struct slice *v;
 	size_t n;
-	if (modelso_producers(&x->so, &v, &n, NULL) < 0)
+	if (modelso_producers(so, &v, &n, NULL) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		bool native = false;
@@ -154,25 +156,73 @@ static void from_producers(struct exam *x, struct isa_need *need)
 	}
 }
 
+static void add_names(struct buf *b, uint64_t isa)
+{
+	const size_t from = b->len;
+	for (size_t i = 0; i < N_ISAS; i++)
+		if (isa >> i & 1)
+			buf_addf(b, "%s%s", b->len > from ? ", " : "", isa_name[i]);
+}
+
 static struct slice isa_list(struct exam *x, uint64_t isa)
 {
 	struct buf b = {0};
-	for (size_t i = 0; i < N_ISAS; i++)
-		if (isa >> i & 1)
-			buf_addf(&b, "%s%s", b.len ? ", " : "", isa_name[i]);
+	add_names(&b, isa);
 	return arena_take(&x->d->arena, &b);
+}
+
+void doctor_isa_of_model(struct package *pkg, const struct package_model *m, struct doctor_isa *isa)
+{
+	struct isa_need asked = {0}, allowed = {0};
+	struct package_metadata md;
+	struct slice bytes, odd;
+	struct modelso so;
+	*isa = (struct doctor_isa){0};
+	if (package_data(pkg, m->so, &bytes, NULL) < 0 || modelso_open(&so, bytes, pkg->path, NULL) < 0)
+		return;
+	if (so.machine == EM_X86_64) {
+		if (package_metadata(pkg, m, &md, NULL) == 0)
+			isa->named = doctor_isa_of_metadata(md.cpu_isa, &odd);
+		from_text(pkg, m->kernel_cpp, &asked);
+		from_text(pkg, m->wrapper_cpp, &asked);
+		from_producers(&so, &allowed);
+		isa->asked = isa->named | asked.isa;
+		isa->allowed = isa->asked | allowed.isa;
+	}
+	modelso_close(&so);
+}
+
+/* Those that a compiler uses wherever it can; the others are for special code (AMX, GFNI, FP16), which few models have. */
+static const uint64_t general = ISA(SSE3) | ISA(SSSE3) | ISA(SSE41) | ISA(SSE42) | ISA(POPCNT) | ISA(LZCNT) | ISA(MOVBE) | ISA(BMI) |
+				ISA(BMI2) | ISA(AVX) | ISA(F16C) | ISA(FMA) | ISA(AVX2) | ISA(AVX512F) | ISA(AVX512DQ) | ISA(AVX512CD) |
+				ISA(AVX512BW) | ISA(AVX512VL);
+
+int doctor_can_execute(struct package *pkg, const struct package_model *m, struct err *err)
+{
+	struct doctor_isa isa;
+	struct doctor_host host;
+	struct buf names = {0};
+	doctor_host_here(&host);
+	doctor_isa_of_model(pkg, m, &isa);
+	if (!strcmp(host.machine, "x86_64"))
+		add_names(&names, (isa.asked | (isa.allowed & general)) & ~host.isa);
+	const int r = names.len ? err_set(err, EXIT_INPUT, "'%s' is compiled for processors with %s, which this one lacks", pkg->path,
+					  buf_str(&names))
+				: 0;
+	buf_release(&names);
+	return r;
 }
 
 void doctor_cpu(struct exam *x)
 {
 	struct isa_need need = {0};
 	struct slice odd = {0};
-	if (x->so.machine != 62 || strcmp(x->host.machine, "x86_64"))
+	if (x->so.machine != EM_X86_64 || strcmp(x->host.machine, "x86_64"))
 		return;
 	need.isa = doctor_isa_of_metadata(x->md.cpu_isa, &odd);
-	from_text(x, x->m->kernel_cpp, &need);
-	from_text(x, x->m->wrapper_cpp, &need);
-	from_producers(x, &need);
+	from_text(x->pkg, x->m->kernel_cpp, &need);
+	from_text(x->pkg, x->m->wrapper_cpp, &need);
+	from_producers(&x->so, &need);
 	uint64_t missing = need.isa & ~x->host.isa;
 	const char *cpu = x->host.cpu ? x->host.cpu : "this CPU";
 	if (missing) {

@@ -17,7 +17,7 @@
  * A pattern is a file ID.pattern. "key: value" at the left margin, further lines of the value indented, # for comments:
  *
  *     id: cpp-header-missing
- *     title: a C++ header is missing: {header}
+ *     title: A C++ header is missing: {header}
  *     component: compiler                               (component_name of facts.h)
  *     level: error                                      (error, warning, note)
  *     match: fatal error: {header}: No such file or directory

@@ -1,4 +1,4 @@
-/* torchlog: text logs. The forms of 2.13 are those of tests/data/logs, where the counts are stated in tests/data/README.md; older
+/* textlog: text logs. The forms of 2.13 are those of tests/data/logs, where the counts are stated in tests/data/README.md; older
  * forms stand here as PyTorch's guides and issues show them. */
 #include "../../lib/test.h"
 #include "../../lib/missing.h"

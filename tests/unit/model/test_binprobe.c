@@ -1,16 +1,16 @@
 /* ask/: contracts from the binary alone, the same as from the text: of recorded packages and of a model written here. */
-#include "../../lib/asking.h"
+#include "../../lib/probing.h"
 
 #include "model/cppwrapper/wrapper.h"
 
-static void ask_model(struct fixture *f, size_t i, struct contract *c)
+static void binprobe_model(struct fixture *f, size_t i, struct contract *c)
 {
 	struct package_model *m = &f->pkg.model[i];
 	struct slice so;
 	struct err err;
-	struct ask_options o = {.blob_size = f->pkg.file[m->weights_blob].size};
+	struct binprobe_options o = {.blob_size = f->pkg.file[m->weights_blob].size};
 	*c = (struct contract){0};
-	if (package_data(&f->pkg, m->so, &so, &err) < 0 || ask_contract(c, so, &o, &err) < 0)
+	if (package_data(&f->pkg, m->so, &so, &err) < 0 || binprobe_contract(c, so, &o, &err) < 0)
 		fail_msg("%s: %s", f->path, err.text);
 }
 
@@ -61,7 +61,7 @@ static void test_contracts(void **state)
 		struct contract c;
 		struct buf b = {0};
 		fixture_open(&f, cases[i].name);
-		ask_model(&f, 0, &c);
+		binprobe_model(&f, 0, &c);
 		describe(&c, &b);
 		if (strcmp(buf_str(&b), cases[i].want))
 			fail_msg("%s:\n%s", cases[i].name, buf_str(&b));
@@ -137,7 +137,7 @@ static void test_text_and_binary_agree(void **state)
 			struct contract text, binary;
 			struct comparison compared;
 			read_text(&f, k, &text);
-			ask_model(&f, k, &binary);
+			binprobe_model(&f, k, &binary);
 			contract_compare(&text, &binary, &compared);
 			if (compared.n_differs || compared.n_open || compared.n_calls != text.n_calls)
 				fail_msg("%s: %s%s%u of %u calls", names[i], buf_str(&compared.differs), buf_str(&compared.open),
@@ -180,7 +180,7 @@ static void test_ways(void **state)
 		struct contract c;
 		struct buf way = {0}, other = {0};
 		fixture_open(&f, cases[i].name);
-		ask_model(&f, 0, &c);
+		binprobe_model(&f, 0, &c);
 		for (uint32_t k = 0; k < c.n_calls; k++)
 			buf_addf(&way, "%.*s ", SL(c.call[k].name));
 		assert_string_equal(buf_str(&way), cases[i].main);
@@ -206,7 +206,7 @@ static void test_text_of_another(void **state)
 		struct fixture f;
 		fixture_open(&f, names[i]);
 		read_text(&f, 0, &text[i]);
-		ask_model(&f, 0, &binary[i]);
+		binprobe_model(&f, 0, &binary[i]);
 		fixture_close(&f);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -233,7 +233,7 @@ static void changed(const char *name, const char *from, const char *to, const ch
 	struct buf other = {0};
 	struct err err;
 	fixture_open(&f, name);
-	ask_model(&f, 0, &binary);
+	binprobe_model(&f, 0, &binary);
 	if (package_data(&f.pkg, f.pkg.model[0].wrapper_cpp, &source, &err) < 0 ||
 	    package_data(&f.pkg, f.pkg.model[0].kernel_cpp, &kernels, &err) < 0)
 		fail_msg("%s", err.text);
@@ -329,10 +329,10 @@ static void test_written_model(void **state)
 					    "-Wl,--hash-style=sysv -mtls-dialect=gnu2"};
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
 		struct buf so = compile(gpu_model, flags[i]), b = {0};
-		struct ask_options o = {.device = "cuda"};
+		struct binprobe_options o = {.device = "cuda"};
 		struct contract c = {0};
 		struct err err;
-		if (ask_contract(&c, buf_slice(&so), &o, &err) < 0)
+		if (binprobe_contract(&c, buf_slice(&so), &o, &err) < 0)
 			fail_msg("%s: %s", flags[i], err.text);
 		describe(&c, &b);
 		assert_string_equal(buf_str(&b), "x float32 cuda s0[4, 900]/1\n"
@@ -395,7 +395,7 @@ static void test_steps(void **state)
 		struct buf so = compile(steps_model, flags[i]), b = {0};
 		struct contract c = {0};
 		struct err err;
-		if (ask_contract(&c, buf_slice(&so), &(struct ask_options){0}, &err) < 0)
+		if (binprobe_contract(&c, buf_slice(&so), &(struct binprobe_options){0}, &err) < 0)
 			fail_msg("%s: %s", flags[i], err.text);
 		describe(&c, &b);
 		assert_string_equal(buf_str(&b),
@@ -430,7 +430,7 @@ static void test_older_models(void **state)
 		*at = 'X';
 		struct contract c = {0};
 		struct buf b = {0};
-		if (ask_contract(&c, slice_of(copy, so.n), &(struct ask_options){0}, &err) < 0)
+		if (binprobe_contract(&c, slice_of(copy, so.n), &(struct binprobe_options){0}, &err) < 0)
 			fail_msg("without %s: %s", gone[i], err.text);
 		describe(&c, &b);
 		assert_string_equal(buf_str(&b), "arg4_1 float32 cpu s0[2, 64]/8 8/1\n-> float32 s0/4 4/1\n");

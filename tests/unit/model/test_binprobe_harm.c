@@ -1,5 +1,5 @@
 /* ask/: what operators make where nothing asserts it, and libraries that mean harm: compiled here, asked in the sandbox. */
-#include "../../lib/asking.h"
+#include "../../lib/probing.h"
 
 #include <errno.h>
 #include <seccomp.h>
@@ -12,7 +12,7 @@ static void harmless(const char *code)
 {
 	struct contract c;
 	struct err err;
-	if (ask_code(code, 0, 0, &c, &err) < 0)
+	if (binprobe_code(code, 0, 0, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_inputs, 0);
 	contract_release(&c);
@@ -23,7 +23,7 @@ static void harmful(const char *code, const char *text)
 {
 	struct contract c;
 	struct err err;
-	if (!ask_code(code, 1500, 256u << 20, &c, &err))
+	if (!binprobe_code(code, 1500, 256u << 20, &c, &err))
 		fail_msg("it was probed:\n%s", code);
 	if (!strstr(err.text, text) || err.status != EXIT_INPUT)
 		fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, text);
@@ -58,7 +58,7 @@ static void made_by(const char *calls, const char *want)
 	struct err err;
 	struct buf b = {0};
 	char *code = xasprintf("%s%s return 0; }\n", program_head, calls);
-	if (ask_code(code, 0, 0, &c, &err) < 0)
+	if (binprobe_code(code, 0, 0, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	describe(&c, &b);
 	for (uint32_t i = 0; i < c.n_notes; i++)
@@ -129,7 +129,7 @@ static void test_small_libraries(void **state)
 				     "__attribute__((constructor)) static void start(void) { if (pick() != 6) abort(); }\n");
 	struct contract c;
 	struct err err;
-	assert_int_equal(ask_code("int x;\n", 0, 0, &c, &err), -1);
+	assert_int_equal(binprobe_code("int x;\n", 0, 0, &c, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "not a compiled model"));
 }
@@ -188,9 +188,9 @@ static void test_harm(void **state)
 	for (uint32_t i = 0; i < ARRAY_LEN(harm); i++) {
 		struct contract c = {0};
 		struct err err;
-		struct ask_options o = {.timeout_ms = 1500, .max_memory = 256u << 20};
+		struct binprobe_options o = {.timeout_ms = 1500, .max_memory = 256u << 20};
 		memcpy(which, &i, sizeof(i));
-		if (!ask_contract(&c, buf_slice(&so), &o, &err))
+		if (!binprobe_contract(&c, buf_slice(&so), &o, &err))
 			fail_msg("it was probed: %s", harm[i].code);
 		if (!strstr(err.text, harm[i].text) || err.status != EXIT_INPUT)
 			fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, harm[i].text);
@@ -214,18 +214,18 @@ static void test_unknown_operator(void **state)
 	struct contract c;
 	struct err err;
 	bool named = false, stopped = false;
-	if (ask_code("#include <stddef.h>\n"
-		     "extern int aoti_torch_cpu_not_yet(void *, void **), aoti_torch_get_dtype(void *, int *);\n"
-		     "static const char *text = \"\"; static int here;\n"
-		     "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
-		     "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
-		     "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
-		     "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
-		     "int AOTInductorModelContainerRun(void *c, void **in, size_t n, void **out) { int t;\n"
-		     "  aoti_torch_get_dtype(in[0], &t); text = \"input_handles[0]: unmatched dtype, expected: 4(at::kLong)\";\n"
-		     "  if (t != 4) return 1;\n"
-		     "  text = \"aoti_torch_cpu_not_yet(x, &y) API call failed\"; return aoti_torch_cpu_not_yet(in[0], out); }\n",
-		     0, 0, &c, &err) < 0)
+	if (binprobe_code("#include <stddef.h>\n"
+			  "extern int aoti_torch_cpu_not_yet(void *, void **), aoti_torch_get_dtype(void *, int *);\n"
+			  "static const char *text = \"\"; static int here;\n"
+			  "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+			  "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
+			  "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+			  "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+			  "int AOTInductorModelContainerRun(void *c, void **in, size_t n, void **out) { int t;\n"
+			  "  aoti_torch_get_dtype(in[0], &t); text = \"input_handles[0]: unmatched dtype, expected: 4(at::kLong)\";\n"
+			  "  if (t != 4) return 1;\n"
+			  "  text = \"aoti_torch_cpu_not_yet(x, &y) API call failed\"; return aoti_torch_cpu_not_yet(in[0], out); }\n",
+			  0, 0, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_inputs, 1);
 	assert_int_equal(c.input[0].dtype, DTYPE_I64);
@@ -272,13 +272,13 @@ static void test_damaged(void **state)
 {
 	(void)state;
 	struct buf good = compile(ENTRIES RUN_NOTHING, "");
-	struct ask_options o = {.timeout_ms = 2000};
+	struct binprobe_options o = {.timeout_ms = 2000};
 	struct contract c;
 	struct err err;
 	uint64_t seed = 5;
-	assert_int_equal(ask_contract(&(struct contract){0}, slice_of("", 0), &o, &err), -1);
+	assert_int_equal(binprobe_contract(&(struct contract){0}, slice_of("", 0), &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	assert_int_equal(ask_contract(&(struct contract){0}, slice_of(good.p, 100), &o, &err), -1);
+	assert_int_equal(binprobe_contract(&(struct contract){0}, slice_of(good.p, 100), &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	unsigned refused = 0;
 	struct guard guard = {0};
@@ -287,14 +287,14 @@ static void test_damaged(void **state)
 		for (int k = 0; k < 4; k++)
 			p[i < 20 ? pick(&seed, 512) : pick(&seed, (uint32_t)good.len)] ^= (char)(1 + pick(&seed, 255));
 		c = (struct contract){0};
-		refused += ask_contract(&c, slice_of(p, good.len), &o, &err) < 0;
+		refused += binprobe_contract(&c, slice_of(p, good.len), &o, &err) < 0;
 		contract_release(&c);
 	}
 	guard_release(&guard);
 	assert_true(refused > 5);
 	/* Another machine's. */
 	good.p[18] = (char)183; /* EM_AARCH64 */
-	assert_int_equal(ask_contract(&c, buf_slice(&good), &o, &err), -1);
+	assert_int_equal(binprobe_contract(&c, buf_slice(&good), &o, &err), -1);
 	if (err.status != EXIT_INPUT || !strstr(err.text, "is compiled for aarch64"))
 		fail_msg("%s", err.text);
 	buf_release(&good);
@@ -309,22 +309,22 @@ static int without(bool no_seccomp, int no_prctl, struct slice so)
 	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, what) || seccomp_load(f))
 		return 10;
 	seccomp_release(f);
-	struct ask_options o = {.timeout_ms = 2000};
+	struct binprobe_options o = {.timeout_ms = 2000};
 	struct contract c = {0};
 	struct err err;
-	if (!ask_contract(&c, so, &o, &err))
+	if (!binprobe_contract(&c, so, &o, &err))
 		return 11;
 	dprintf(1, "%s\n", err.text);
 	return err.status;
 }
 
 /* Output that the tool has buffered is written once, by the tool. */
-static int ask_with_output(void *so)
+static int binprobe_with_output(void *so)
 {
 	struct contract c = {0};
 	struct err err;
 	printf("once,");
-	int rc = ask_contract(&c, *(struct slice *)so, &(struct ask_options){0}, &err);
+	int rc = binprobe_contract(&c, *(struct slice *)so, &(struct binprobe_options){0}, &err);
 	contract_release(&c);
 	printf("%s", rc < 0 ? err.text : "probed");
 	fflush(stdout);
@@ -341,7 +341,8 @@ static void test_pending_output(void **state)
 	struct buf out = {0};
 	fixture_open(&f, "mlp");
 	assert_int_equal(package_data(&f.pkg, f.pkg.model[0].so, &so, &err), 0);
-	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = ask_with_output, .arg = &so, .out.how = CHILD_PIPE};
+	struct child_spec spec = {
+	    .argv = (const char *[]){"test", NULL}, .function = binprobe_with_output, .arg = &so, .out.how = CHILD_PIPE};
 	fflush(stdout);
 	assert_int_equal(child_run(&spec, &r, &err), 0);
 	child_output_text(&r.out, &out);
@@ -351,8 +352,8 @@ static void test_pending_output(void **state)
 	fixture_close(&f);
 }
 
-static int ask_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
-static int ask_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
+static int binprobe_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
+static int binprobe_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
 
 static void refused_here(int (*function)(void *), const char *text)
 {
@@ -375,8 +376,8 @@ static void refused_here(int (*function)(void *), const char *text)
 static void test_no_sandbox_no_probe(void **state)
 {
 	(void)state;
-	refused_here(ask_without_seccomp, "cannot install the first filter");
-	refused_here(ask_without_no_new_privs, "cannot give up new privileges");
+	refused_here(binprobe_without_seccomp, "cannot install the first filter");
+	refused_here(binprobe_without_no_new_privs, "cannot give up new privileges");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-/* asking.h - binaries for the tests of ask/: recorded packages, and libraries compiled here; a contract as text. */
-#ifndef ASKING_H
-#define ASKING_H
+/* probing.h - binaries for the tests of binprobe/: recorded packages, and libraries compiled here; a contract as text. */
+#ifndef PROBING_H
+#define PROBING_H
 #include "test.h"
 
 #include "model/binprobe/binprobe.h"
@@ -120,12 +120,12 @@ static inline struct buf compile(const char *code, const char *flags)
 	return b;
 }
 
-static inline int ask_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
+static inline int binprobe_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
 {
 	struct buf b = compile(code, "");
-	struct ask_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
+	struct binprobe_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
 	*c = (struct contract){0};
-	int rc = ask_contract(c, buf_slice(&b), &o, err);
+	int rc = binprobe_contract(c, buf_slice(&b), &o, err);
 	buf_release(&b);
 	return rc;
 }
