@@ -125,7 +125,6 @@ $(units): $(O)/libpt2rooms.a $(libs)
 	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(test_libs) -lm
 
 $(O)/tests/unit/tensor/test_pickle_uchar.o: private all_cflags += -funsigned-char
-$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github json load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))

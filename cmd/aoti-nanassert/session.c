@@ -55,14 +55,6 @@ void session_flush(struct session *s)
 
 size_t session_findings(const struct session *s) { return s->nan.n; }
 
-uint32_t session_unread(const struct session *s)
-{
-	uint32_t n = 0;
-	for (size_t i = 0; s->watch && i < s->watch->n_models; i++)
-		n += s->watch->model[i].contract.n_unread - s->watch->model[i].contract.n_unread_checks;
-	return n;
-}
-
 int session_status(const struct session *s, int status)
 {
 	return status == EXIT_FINE && !session_findings(s) && session_unread(s) ? EXIT_PARTIAL : status;

@@ -312,3 +312,11 @@ void show_summary(struct screen *s, const struct session *x)
 	if (x->nan.more)
 		buf_addf(&s->b, "and %" PRIu64 " more that are not listed\n", x->nan.more);
 }
+
+uint32_t session_unread(const struct session *s)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; s->watch && i < s->watch->n_models; i++)
+		n += s->watch->model[i].contract.n_unread - s->watch->model[i].contract.n_unread_checks;
+	return n;
+}

@@ -303,6 +303,26 @@ static void node_diff_release(struct node_diff *d)
 	pair_close(&d->pair);
 }
 
+char *diff_run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
+{
+	struct printer_options how = *o;
+	child_signals(CHILD_SIGNALS_FORWARD);
+	char *folder = temp_folder(TEMP_PRINTER, err);
+	if (!folder)
+		return NULL;
+	how.format = -1;
+	how.inputs = how.constants = true; /* what the first lacks is left out later */
+	how.json = false;
+	how.quiet = true;
+	how.log = NULL;
+	how.level = LEVEL_SAVE;
+	*status = save_into(&how, in, 0, folder, false, err);
+	if (!err->text[0])
+		return folder;
+	temp_folder_remove(folder);
+	return NULL;
+}
+
 int diff_graph(struct session *s, const struct operands *in, struct err *err)
 {
 	const struct printer_options *o = s->o;

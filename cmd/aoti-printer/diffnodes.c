@@ -9,10 +9,6 @@
 
 #include <math.h>
 
-#define NODES_TEXT "<eval_with_key>" /* torch/fx/graph_module.py, _EvalCacheLoader */
-
-bool diff_is_nodes(const struct dump_call *c) { return slice_starts(c->text, NODES_TEXT); }
-
 enum { GOES_ON = 8 }; /* if the error is that much smaller after a call, it did not come from its input */
 
 struct pairing {

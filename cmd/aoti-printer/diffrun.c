@@ -43,26 +43,6 @@ static void show_diff(const struct diff *d, struct session *s)
 	session_flush(s);
 }
 
-char *diff_run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
-{
-	struct printer_options how = *o;
-	child_signals(CHILD_SIGNALS_FORWARD);
-	char *folder = temp_folder(TEMP_PRINTER, err);
-	if (!folder)
-		return NULL;
-	how.format = -1;
-	how.inputs = how.constants = true; /* what the first lacks is left out later */
-	how.json = false;
-	how.quiet = true;
-	how.log = NULL;
-	how.level = LEVEL_SAVE;
-	*status = save_into(&how, in, 0, folder, false, err);
-	if (!err->text[0])
-		return folder;
-	temp_folder_remove(folder);
-	return NULL;
-}
-
 /* A file: an exported program, or a text with a graph. */
 static bool is_graph(const char *path)
 {

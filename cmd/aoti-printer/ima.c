@@ -69,39 +69,6 @@ static void fault_in_call(struct session *s, const struct watch_call *c)
 
 /* ---- the report ---- */
 
-const char *fault_when(struct slice when)
-{
-	if (slice_is(when, "before"))
-		return "the error existed before this call: something that ran earlier, and is not a call of a model, caused it";
-	if (slice_is(when, "launch"))
-		return "the driver rejected the launch";
-	if (slice_is(when, "values"))
-		return "while copying its values";
-	if (slice_is(when, "later"))
-		return "after the calls, none of which was waited for";
-	return "this call caused it: the one before succeeded";
-}
-
-struct slice fault_name(const struct fault_case *c, uint32_t param)
-{
-	const struct ima_param *p = &c->e->p[param];
-	if (p->buffer.n)
-		return p->buffer;
-	if (p->tensor && c->call && p->arg < c->call->n_args)
-		return c->contract->arg[c->call->arg + p->arg].text;
-	return p->text;
-}
-
-const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t param)
-{
-	for (uint32_t i = 0; i < c->e->n_suspects; i++)
-		if (c->e->suspect[i].param == param)
-			return &c->e->suspect[i];
-	return NULL;
-}
-
-int64_t fault_number(const struct ima_param *p) { return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value; }
-
 static void find_model(struct fault_case *c, const struct watch *w)
 {
 	c->model = watch_find_model(w, c->e->model);

@@ -95,21 +95,21 @@ static const struct opt_rule extract_rules[] = {
     {0},
 };
 
-static const struct opt_command commands[] = {
-    {.name = "extract",
-     .summary = "write a part of the graph as a program, with recorded inputs",
-     .about = "What does this part of the graph compute, as a program of its own?",
-     .example = {{"--node n30 graph.py", "write what surrounds a node"},
-		 {"--from n10 --to n30 graph.py", "write what lies between"},
-		 {"--to n30 --no-values graph.py", "run nothing, use no PyTorch"}},
-     .options = extract_options,
-     .rules = extract_rules,
-     .operands = "FILE",
-     .footer = "FILE: as for fxminify.",
-     .min = 1,
-     .max = 1},
-    {0},
+static const struct opt_command extract = {
+    .name = "extract",
+    .summary = "write a part of the graph as a program, with recorded inputs",
+    .about = "What does this part of the graph compute, as a program of its own?",
+    .example = {{"--node n30 graph.py", "write what surrounds a node"},
+		{"--from n10 --to n30 graph.py", "write what lies between"},
+		{"--to n30 --no-values graph.py", "run nothing, use no PyTorch"}},
+    .options = extract_options,
+    .rules = extract_rules,
+    .operands = "FILE",
+    .footer = "FILE: as for fxminify.",
+    .min = 1,
+    .max = 1,
 };
+static const struct opt_command *const commands[] = {&extract, NULL};
 
 static const struct opt_spec spec = {
     .tool = "fxminify",

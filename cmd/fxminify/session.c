@@ -233,15 +233,6 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	return status;
 }
 
-void session_suspect(struct session *s, struct slice name)
-{
-	for (size_t i = 0; i < s->suspects.n; i++)
-		if (slice_eq(s->suspects.name[i], name))
-			return;
-	s->suspects.name = xreallocarray(s->suspects.name, s->suspects.n + 1, sizeof(*s->suspects.name));
-	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
-}
-
 static void locate(struct session *s, const struct outcome *original)
 {
 	struct slice how = s->suspects.n ? SLICE("found by aoti-verify") : SLICE("");

@@ -161,8 +161,7 @@ static char *folder_of(const char *path)
 {
 	const struct slice in = path_folder(path);
 	FREED char *folder = xstrndup(in.p, in.n);
-	char *absolute = realpath(folder, NULL);
-	return absolute;
+	return realpath(folder, NULL);
 }
 
 /* Modules are searched here and beside the launcher, also if it is reached by a symlink. */
@@ -412,7 +411,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 	head.line = c->line;
 	head.n_lines = c->n_lines;
 	struct test test = candidate_test(c, &head);
-	struct oracle_value *v = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*v));
+	FREED struct oracle_value *v = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*v));
 	int status = oracle_torch_values(s->runner.oracle, &test, &t->values, v, err);
 	if (status == 0) {
 		*given = candidate_given(c, &s->in.repro);
@@ -428,7 +427,6 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 							  .non_leaf = c->feed[i].non_leaf};
 		}
 	}
-	free(v);
 	return status;
 }
 

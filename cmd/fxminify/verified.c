@@ -10,6 +10,15 @@ struct above {
 	uint32_t node[FUSED], n;
 };
 
+void session_suspect(struct session *s, struct slice name)
+{
+	for (size_t i = 0; i < s->suspects.n; i++)
+		if (slice_eq(s->suspects.name[i], name))
+			return;
+	s->suspects.name = xreallocarray(s->suspects.name, s->suspects.n + 1, sizeof(*s->suspects.name));
+	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
+}
+
 static bool add_above(void *user, uint32_t operand)
 {
 	struct above *a = user;

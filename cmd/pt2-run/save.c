@@ -19,12 +19,10 @@ int save_format(const struct ptrun_options *o, enum tensor_format *format, struc
 
 int save_outputs(int fd, enum tensor_format format, const struct runfile *out, const char *path, struct err *err)
 {
-	struct tensor_view *v = xcalloc(out->n + 1, sizeof(*v));
+	FREED struct tensor_view *v = xcalloc(out->n + 1, sizeof(*v));
 	size_t n = 0;
 	for (size_t i = 0; i < out->n; i++)
 		if (format == TENSOR_PT || !tensor_is_none(&out->v[i]))
 			v[n++] = out->v[i];
-	int r = tensor_write(fd, format, v, n, path, err);
-	free(v);
-	return r;
+	return tensor_write(fd, format, v, n, path, err);
 }

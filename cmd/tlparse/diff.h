@@ -1,4 +1,4 @@
-/* diff.h - comparing two runs (--diff): shared by diff.c and diffpage.c. */
+/* diff.h - comparing two runs (--diff): shared by diff*.c. */
 #ifndef TLPARSE_DIFF_H
 #define TLPARSE_DIFF_H
 #include "tlparse.h"
@@ -28,10 +28,16 @@ struct diff_set {
 struct diff_place {
 	uint32_t block, offset;
 };
+/* ---- diffjson.c ---- */
 /* place: NULL for --json, which contains the texts themselves. */
 void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks);
 
-/* diffpage.c */
+bool diff_differs(const struct diff_set *d);
+struct facts_sums diff_sums(const struct diff_side *side);
+const char *diff_unit(const struct compare_log *l, uint32_t unit, char text[COMPILE_ID_TEXT]);
+struct slice diff_name(const struct compare_log *l);
+
+/* ---- diffpage.c ---- */
 /* what: the name of fd in errors. */
 int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err);
 

@@ -582,3 +582,15 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 	html_tail(b);
 	buf_release(&path);
 }
+
+bool page_has_vllm(const struct trace *t)
+{
+	const struct facts *f = t->f;
+	for (uint32_t i = 0; i < f->n_vllm_call; i++)
+		if (f->vllm_call[i].src.input == t->input)
+			return true;
+	for (uint32_t i = 0; i < f->n_vllm_piece; i++)
+		if (f->vllm_piece[i].src.input == t->input)
+			return true;
+	return false;
+}

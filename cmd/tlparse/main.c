@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 static struct tlparse_options opt;
-static bool color; /* stderr is a terminal */
 
 static const struct opt options[] = {
     OPT_HEADING("What to write"),
@@ -74,22 +73,6 @@ static const struct opt_spec spec = {
     .min = 1,
     .max = -1,
 };
-
-void show_progress(void *ctx, uint64_t consumed, uint64_t size)
-{
-	static struct timespec last;
-	struct timespec now;
-	(void)ctx;
-	if (!color || size < 32 << 20)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
-		return;
-	last = now;
-	fprintf(stderr, "\r\033[K%3u%% of %llu MB", (unsigned)(consumed * 100 / size), (unsigned long long)(size >> 20));
-	if (consumed >= size)
-		fputs("\r\033[K", stderr);
-}
 
 /* ---- operands ---- */
 
@@ -211,7 +194,7 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 static void read_facts(struct report *r)
 {
 	struct err err;
-	const struct trace_hooks h = {.progress = opt.quiet ? NULL : show_progress, .in_part = true};
+	const struct trace_hooks h = {.progress = PROGRESS(&opt), .in_part = true};
 	const struct facts_options o = {.ranks = true, .no_phases = !opt.max.n};
 	unsigned good = 0;
 	for (unsigned i = 0; i < r->n; i++) {
@@ -231,16 +214,6 @@ static void read_facts(struct report *r)
 	if (!good && !opt.n_dump)
 		die(EXIT_INPUT, "no input could be read");
 	r->n = good;
-}
-
-void tlparse_refuse_input(const char *out, char *const *path, size_t n)
-{
-	struct stat a, b;
-	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
 }
 
 static void write_json(struct report *r, char *const *path, size_t n)
@@ -282,7 +255,7 @@ static int read_page(struct page *p, char *const *path, size_t n, unsigned *lost
 	int status = known ? 0 : -1;
 	size_t good = 0;
 	for (size_t i = 0; !status && i < n; i++) {
-		if (page_add(p, path[i], &o, opt.quiet ? NULL : show_progress, err) == 0) {
+		if (page_add(p, path[i], &o, PROGRESS(&opt), err) == 0) {
 			good++;
 		} else if (err->status == EXIT_INPUT && n > 1) {
 			warn("%s", err->text);
@@ -317,16 +290,15 @@ static void write_html(struct report *r, char *const *path, size_t n, const char
 
 static void open_browser(void)
 {
-	char *page = xasprintf("%s/index.html", opt.out);
+	FREED char *page = xasprintf("%s/index.html", opt.out);
 	if (!opt.no_browser)
 		browser_open(page);
-	free(page);
 }
 
 /* Prints the most important numbers in a few lines on stderr. */
 static void print_summary(const struct report *r, const char *where)
 {
-	if (opt.quiet || !(opt.verbose || color))
+	if (opt.quiet || !(opt.verbose || opt.terminal))
 		return;
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct trace *t = &r->log[i];
@@ -401,7 +373,7 @@ static int write_ranks(struct report *r)
 		opt.out = "tl_out";
 	if (ranks_write(r, &opt, &res, &err) < 0)
 		die_err(&err);
-	if (!opt.quiet && (opt.verbose || color)) {
+	if (!opt.quiet && (opt.verbose || opt.terminal)) {
 		note("%u processes%s%s", res.processes, res.agree ? ", all identical" : ", not all identical",
 		     res.lost ? "; some logs could not be read" : "");
 		note("report: %s", opt.out);
@@ -456,7 +428,7 @@ int main(int argc, char **argv)
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);
-	color = isatty(STDERR_FILENO);
+	opt.terminal = isatty(STDERR_FILENO);
 	/* A directory's files are made by many threads, one after the other: that is not worth asking for each (broker.h). */
 	const bool one_file = opt.diff || opt.json || (!opt.out && !opt.all_ranks && opt.html);
 	if (one_file) { /* before the thread that waits for signals: Landlock holds for threads that are started later */

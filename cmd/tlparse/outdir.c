@@ -444,7 +444,7 @@ static int commit(void *ctx, struct trace_scan *s)
 static void compile_directory(struct json_out *o, const struct trace *t)
 {
 	static const char *const mark[] = {"", "\xe2\x9c\x85", "\xe2\x9d\x8c", "\xe2\x9d\x93"};
-	struct buf path = {0};
+	LOCAL_BUF path = {0};
 	char id[COMPILE_ID_TEXT], key[COMPILE_ID_TEXT + 2];
 	json_obj(o);
 	for (uint32_t i = 0; i < t->n_folder; i++) {
@@ -486,14 +486,13 @@ static void compile_directory(struct json_out *o, const struct trace *t)
 		json_close(o);
 	}
 	json_close(o);
-	buf_release(&path);
 }
 
 /* raw.jsonl starts with the string table, which is known only at the end. */
 static int finish_jsonl(struct outdir *d, struct err *err)
 {
 	struct trace *t = d->t;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct json_out o = {.b = &b};
 	json_obj(&o);
 	json_member_arr(&o, "string_table");
@@ -515,17 +514,14 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 		r = write_all(fd, b.p, b.len, output_inner(d->folder, "raw.jsonl"), err);
 	if (!r)
 		r = copy_all(d->jsonl, fd, output_inner(d->folder, "raw.jsonl"), err);
-	buf_release(&b);
 	return close_file(d, fd, "raw.jsonl", r, err);
 }
 
 static int write_page(struct outdir *d, const char *path, void (*page)(struct buf *b, const struct trace *t))
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	page(&b, d->t);
-	const int r = write_file(d, path, buf_slice(&b));
-	buf_release(&b);
-	return r;
+	return write_file(d, path, buf_slice(&b));
 }
 
 /* A file that grows with the log is written while it is generated. */
@@ -605,7 +601,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .emit = emit_record,
 	    .commit = commit,
 	    .free_slot = free_slot,
-	    .progress = opt->quiet ? NULL : show_progress,
+	    .progress = PROGRESS(opt),
 	    .in_part = true,
 	};
 	const struct facts_options rows = {.ranks = extra != NULL, .keys = extra != NULL, .no_phases = !opt->max.n};
@@ -735,7 +731,7 @@ static char **folder_names(const struct report *r)
 		for (unsigned k = 0; k < 2; k++)
 			if (base.n > strlen(ext[k]) && slice_ends(base, ext[k]))
 				base.n -= strlen(ext[k]);
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		trace_safe_path(slice_is(base, "-") ? SLICE("stdin") : base, &b);
 		if (slice_is(buf_slice(&b), "index.html") || slice_is(buf_slice(&b), "assets"))
 			buf_addc(&b, '_');
@@ -745,7 +741,6 @@ static char **folder_names(const struct report *r)
 				k = (unsigned)-1; /* look again */
 			}
 		name[i] = xstrndup(b.p, b.len);
-		buf_release(&b);
 	}
 	return name;
 }
@@ -777,9 +772,8 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 				status = err_errno(err, EXIT_ENVIRON, "cannot create directory '%s'", output_inner(opt->out, folder[i]));
 				break;
 			}
-			char *shown = xstrdup(output_inner(opt->out, folder[i]));
+			FREED char *shown = xstrdup(output_inner(opt->out, folder[i]));
 			int written = outdir_log(&r->log[i], opt, fd, shown, NULL, err);
-			free(shown);
 			if (written == 0) {
 				char *name = folder[i];
 				folder[i] = folder[good];
@@ -800,11 +794,10 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 			status = err_set(err, EXIT_INPUT, "no input could be read");
 		if (!status) {
 			r->n = good;
-			struct buf b = {0};
+			LOCAL_BUF b = {0};
 			page_logs(&b, r, folder, opt);
 			err->text[0] = 0;
 			status = write_assets(&top) < 0 || write_file(&top, "index.html", buf_slice(&b)) < 0 ? -1 : 0;
-			buf_release(&b);
 		}
 		for (unsigned i = 0; i < n; i++)
 			free(folder[i]);
@@ -817,4 +810,30 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 		return -1;
 	}
 	return output_commit(o, err);
+}
+
+void show_progress(void *ctx, uint64_t consumed, uint64_t size)
+{
+	static struct timespec last;
+	struct timespec now;
+	(void)ctx;
+	if (size < 32 << 20)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
+		return;
+	last = now;
+	fprintf(stderr, "\r\033[K%3u%% of %llu MB", (unsigned)(consumed * 100 / size), (unsigned long long)(size >> 20));
+	if (consumed >= size)
+		fputs("\r\033[K", stderr);
+}
+
+void tlparse_refuse_input(const char *out, char *const *path, size_t n)
+{
+	struct stat a, b;
+	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
 }

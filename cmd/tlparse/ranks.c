@@ -79,9 +79,8 @@ static int read_log(struct item *it, struct trace *t)
 		err_errno(&it->err, EXIT_ENVIRON, "cannot create '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
 	} else {
 		const struct outdir_extra x = {events, j->threads, j->share};
-		char *shown = xstrdup(output_inner(j->opt->out, folder));
+		FREED char *shown = xstrdup(output_inner(j->opt->out, folder));
 		r = outdir_log(t, j->opt, dir, shown, &x, &it->err);
-		free(shown);
 	}
 	if (events >= 0 && close(events) < 0 && !r)
 		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, name));
@@ -231,7 +230,7 @@ static void put_who(struct json_out *o, const struct rank_process *f)
 static int put_events(struct job *j, bool *any)
 {
 	static const char name[] = "chromium_events.json";
-	struct buf out = {0};
+	LOCAL_BUF out = {0};
 	char *in = xmalloc(1 << 18);
 	int fd = -1, r = 0;
 	*any = false;
@@ -283,14 +282,13 @@ static int put_events(struct job *j, bool *any)
 	if (!r && fd >= 0)
 		r = write_all(fd, "\n]", 2, output_inner(j->opt->out, name), j->err);
 	free(in);
-	buf_release(&out);
 	return log_done(j, fd, name, r);
 }
 
 static int put_schedules(struct job *j, bool *any)
 {
 	const struct ranks *all = &j->all;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct json_out o = {.b = &b};
 	*any = false;
 	json_arr(&o);
@@ -316,7 +314,6 @@ static int put_schedules(struct job *j, bool *any)
 	json_close(&o);
 	if (*any)
 		return put_file(j, "collective_schedules.json", &b);
-	buf_release(&b);
 	return 0;
 }
 
@@ -453,10 +450,9 @@ static int put_estimates(struct job *j, bool *any)
 			if (k && slice_eq(s[k].dir, s[k - 1].dir))
 				continue;
 			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
-			struct buf name = {0};
+			LOCAL_BUF name = {0};
 			buf_addf(&name, "graph %.*s", SL(s[k].dir));
 			put_meta(&m, f->process, tid, buf_slice(&name), index++);
-			buf_release(&name);
 		}
 		free(s);
 	}
@@ -487,7 +483,7 @@ static int put_parity(struct job *j, const struct rank_process *f)
 	json_member_arr(&o, "graphs");
 	for (uint32_t i = 0; i < f->n_parity; i++) {
 		const struct rank_compile *c = &f->compile[f->parity[i].compile];
-		struct buf id = {0};
+		LOCAL_BUF id = {0};
 		buf_addf(&id, c->unknown ? "%.*s" : "[%.*s]", SL(rank_text(all, c->id)));
 		json_obj(&o);
 		json_member_str(&o, "graph", intern_get(&all->names, c->dir));
@@ -495,14 +491,11 @@ static int put_parity(struct job *j, const struct rank_process *f)
 		json_member_u64(&o, "offset", f->parity[i].difference);
 		json_member_u64(&o, "missing_waits", f->parity[i].missing_waits);
 		json_close(&o);
-		buf_release(&id);
 	}
 	json_close(&o);
 	json_close(&o);
-	char *path = xasprintf("%s/collectives_parity.json", f->name);
-	int r = put_file(j, path, &b);
-	free(path);
-	return r;
+	FREED char *path = xasprintf("%s/collectives_parity.json", f->name);
+	return put_file(j, path, &b);
 }
 
 /* ---- the combined timeline ---- */
@@ -539,7 +532,7 @@ static void add_function(struct buf *b, const struct ranks *all, const struct ra
 
 static void put_process(struct json_out *o, const struct ranks *all, const struct rank_process *f, uint64_t sort, struct intern *tracks)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_adds(&b, f->name);
 	if (f->rank < 0 || f->nth > 1)
 		buf_addf(&b, " (pid %llu)", (unsigned long long)f->pid);
@@ -554,7 +547,6 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 		add_function(&b, all, &f->compile[i]);
 		put_meta(o, f->process, k + 1, buf_slice(&b), k);
 	}
-	buf_release(&b);
 }
 
 static void put_spans(struct json_out *o, const struct ranks *all, const struct rank_process *f, struct intern *tracks)
@@ -566,7 +558,7 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		const struct fact_span *s = &f->span[i];
 		const struct rank_compile *c = &f->compile[s->compile];
 		struct slice id = intern_get(&all->names, c->id);
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		buf_add_slice(&b, id);
 		if (s->kind == SPAN_BACKWARD)
 			buf_adds(&b, " backward");
@@ -586,7 +578,6 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 			json_member_str(o, "cache", slice_str(cache[c->cache]));
 		json_close(o);
 		json_close(o);
-		buf_release(&b);
 	}
 	for (uint32_t i = 0; i < f->n_event; i++) {
 		const struct rank_event *m = &f->event[i];
@@ -613,7 +604,7 @@ static int put_timeline(struct job *j)
 	static const char name[] = "combined_trace.json.gz";
 	const struct ranks *all = &j->all;
 	struct gz *g = xcalloc(1, sizeof(*g));
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct json_out o = {.b = &b};
 	g->err = j->err;
 	g->what = output_inner(j->opt->out, name);
@@ -627,10 +618,9 @@ static int put_timeline(struct job *j)
 	json_member_str(&o, "displayTimeUnit", SLICE("ms"));
 	json_member_arr(&o, "traceEvents");
 	for (uint32_t i = 0; i < all->n_process; i++) {
-		struct intern tracks = {0};
+		OWNED(intern_release) struct intern tracks = {0};
 		put_process(&o, all, &all->process[i], i, &tracks);
 		put_spans(&o, all, &all->process[i], &tracks);
-		intern_release(&tracks);
 		if (!g->r)
 			gz_put(g, buf_slice(&b), false);
 		buf_reset(&b);
@@ -641,7 +631,6 @@ static int put_timeline(struct job *j)
 	if (!g->r)
 		gz_put(g, buf_slice(&b), true);
 	deflateEnd(&g->z);
-	buf_release(&b);
 	int r = log_done(j, g->fd, name, g->r);
 	free(g);
 	return r;

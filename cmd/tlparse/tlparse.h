@@ -3,7 +3,7 @@
  *     main.c       options, mode, the exit status
  *     outdir.c     the directory: a file per artifact while reading, then the lists
  *     dirpages.c   the directory's HTML pages
- *     diff.c       compares two runs; diffpage.c writes the page
+ *     diff.c       compares two runs; diffjson.c writes the document, diffpage.c the page
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
  *     vllm.c       the directory's page about vLLM
@@ -28,15 +28,19 @@ struct tlparse_options {
 	struct opt_pairs max;                 /* --max */
 	bool diff;
 	bool export, provenance; /* -e, -i */
+	bool terminal;           /* standard error is one */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
 /* ---- diff.c: --diff; the exit status. Operands, and the logs each one provides ---- */
-/* A log is never replaced by its report: exits if `out` is one of the inputs. */
-void tlparse_refuse_input(const char *out, char *const *path, size_t n);
 int diff_main(const struct tlparse_options *opt, const char *const name[2], char **const path[2], const size_t n[2]);
 
 /* ---- outdir.c ---- */
+/* A log is never replaced by its report: exits if `out` is one of the inputs. */
+void tlparse_refuse_input(const char *out, char *const *path, size_t n);
+/* Progress of the log being read, at most ten times a second. */
+void show_progress(void *ctx, uint64_t consumed, uint64_t size);
+#define PROGRESS(opt) ((opt)->terminal && !(opt)->quiet ? show_progress : NULL)
 int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err);
 struct output;
 /* Opens opt->out for writing; refuses a folder that contains an input or is not a report. */
@@ -56,9 +60,5 @@ struct ranks_result {
 };
 /* --all-ranks-html: for the logs, or --json documents, in r. */
 int ranks_write(struct report *r, const struct tlparse_options *opt, struct ranks_result *res, struct err *err);
-
-/* ---- main.c ---- */
-/* Progress of the log being read, on a terminal, at most ten times a second. */
-void show_progress(void *ctx, uint64_t consumed, uint64_t size);
 
 #endif

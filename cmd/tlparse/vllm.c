@@ -4,18 +4,6 @@
 
 #include <inttypes.h>
 
-bool page_has_vllm(const struct trace *t)
-{
-	const struct facts *f = t->f;
-	for (uint32_t i = 0; i < f->n_vllm_call; i++)
-		if (f->vllm_call[i].src.input == t->input)
-			return true;
-	for (uint32_t i = 0; i < f->n_vllm_piece; i++)
-		if (f->vllm_piece[i].src.input == t->input)
-			return true;
-	return false;
-}
-
 static void put_setting(struct buf *b, const struct trace *t, const char *what, uint32_t text)
 {
 	if (text == NONE)

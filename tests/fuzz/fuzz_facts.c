@@ -1,6 +1,7 @@
 /* Any bytes as a structured trace, into facts and through all analyses: rows name only rows and texts that are there, and what is
  * found is inside of what was read. The file is read twice into one model, as two logs. */
 #include "run/diagnose/finding.h"
+#include "run/trace/trace.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -71,7 +71,7 @@ static void take_divisors(struct divided *d, struct slice text)
 
 static void find_divided(struct cut *k)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	k->divided_at = xcalloc((size_t)k->c->n_values + 1, sizeof(*k->divided_at));
 	for (uint32_t i = 0; i < k->c->n_values; i++) {
 		const struct contract_value *v = &k->c->value[i];
@@ -88,7 +88,6 @@ static void find_divided(struct cut *k)
 		PUSH_TO(k->v, k->n, k->cap) = d;
 		k->divided_at[i] = k->n;
 	}
-	buf_release(&b);
 }
 
 /* ---- does it leave out elements of this input? ---- */
@@ -209,7 +208,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 {
 	const struct contract *c = cut->c;
 	const struct contract_value *v = &c->value[value];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	uint32_t o = 0;
 	while (o < c->n_outputs && c->output[o].value != value)
 		o++;
@@ -230,9 +229,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 			buf_addf(&b, " = %" PRId64, size);
 	}
 	buf_addc(&b, ']');
-	struct slice out = check_keep(k, "%s", buf_str(&b));
-	buf_release(&b);
-	return out;
+	return check_keep(k, "%s", buf_str(&b));
 }
 
 static void say_cut(struct check *k, struct cut *cut, uint32_t input, uint32_t value, const struct place *p, const struct tensor_meta *m)
@@ -257,7 +254,7 @@ static void say_cut(struct check *k, struct cut *cut, uint32_t input, uint32_t v
 
 void check_cuts(struct check *k, const struct contract *c, const struct tensor_meta *in, size_t n)
 {
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	struct cut cut = {.c = c, .env = &env};
 	size_t both = n < c->n_inputs ? n : c->n_inputs;
 	contract_bind(c, in, both, &env);
@@ -265,7 +262,7 @@ void check_cuts(struct check *k, const struct contract *c, const struct tensor_m
 		if (env.bound[i])
 			symbind_set(&cut.at, i, env.value[i]);
 	find_divided(&cut);
-	bool *whole = xcalloc((size_t)c->n_storages + 1, sizeof(*whole));
+	FREED bool *whole = xcalloc((size_t)c->n_storages + 1, sizeof(*whole));
 	uint64_t work = (uint64_t)c->n_args + c->n_calls + cut.n + 1;
 	for (uint32_t i = 0; cut.n && i < both && i * work < MAX_WORK; i++) {
 		struct place p;
@@ -273,9 +270,7 @@ void check_cuts(struct check *k, const struct contract *c, const struct tensor_m
 		if (value != NONE)
 			say_cut(k, &cut, i, value, &p, &in[i]);
 	}
-	free(whole);
 	free(cut.v);
 	free(cut.divided_at);
 	symbind_release(&cut.at);
-	symbind_release(&env);
 }

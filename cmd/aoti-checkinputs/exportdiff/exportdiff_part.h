@@ -25,12 +25,17 @@ struct compare {
 	struct symbind source, compiled_source; /* symbol -> the dim it was taken from, input * 256 + dim */
 };
 
-struct slice exportdiff_text(struct compare *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* ---- exportdiff_text.c ---- */
+
+#define exportdiff_text(k, ...) arena_textf(&(k)->out->arena, __VA_ARGS__)
 /* The finding is valid until the next one is made. */
 struct exportdiff_finding *exportdiff_found(struct compare *k, enum exportdiff_what what, enum exportdiff_part part, uint32_t index,
 					    int dim, bool advice);
+struct slice exportdiff_label(const struct compare *k, uint32_t input);
+struct slice exportdiff_size(struct compare *k, const struct contract *c, struct symsize s);
 /* "(s77, 8)", of sizes or strides */
 struct slice exportdiff_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride);
+
 /* Does the compiled size differ from the exported one in any trial in which both have a value? */
 bool exportdiff_differs(const struct compare *k, struct symsize exported, struct symsize compiled);
 

@@ -4,6 +4,22 @@
 #include <ctype.h>
 #include <signal.h>
 
+bool crash_hex(struct slice s, size_t *at, uint64_t *v)
+{
+	size_t i = *at, from;
+	if (s.n - i >= 2 && i < s.n && s.p[i] == '0' && (s.p[i + 1] == 'x' || s.p[i + 1] == 'X'))
+		i += 2;
+	*v = 0;
+	for (from = i; i < s.n && isxdigit((unsigned char)s.p[i]); i++) {
+		unsigned d = (unsigned char)s.p[i];
+		*v = *v << 4 | (d <= '9' ? d - '0' : (d | 32) - 'a' + 10);
+	}
+	if (i == from || i - from > 16)
+		return false;
+	*at = i;
+	return true;
+}
+
 static struct slice after_word(struct slice s, const char *word)
 {
 	const char *p = slice_find(s, word);

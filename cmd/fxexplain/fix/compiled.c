@@ -3,6 +3,16 @@
 
 enum { ARGS = 32 };
 
+bool edit_names(struct slice code, const char *name)
+{
+	OWNED(tokens_release) struct tokens t = {0};
+	bool found = false;
+	tokens_read(&t, code);
+	for (uint32_t i = 0; i < t.n && !found; i++)
+		found = slice_is(t.v[i], name);
+	return found;
+}
+
 /* What follows the last dot of a name: "f" of self.f */
 static struct slice last_name(struct slice s)
 {

@@ -121,16 +121,6 @@ static int parts_of(struct editing *e, uint32_t i, const struct edit_step *st, s
 	return r < 0 ? -1 : made;
 }
 
-bool edit_names(struct slice code, const char *name)
-{
-	OWNED(tokens_release) struct tokens t = {0};
-	bool found = false;
-	tokens_read(&t, code);
-	for (uint32_t i = 0; i < t.n && !found; i++)
-		found = slice_is(t.v[i], name);
-	return found;
-}
-
 static int at_line(struct editing *e, const struct edit_step *st, struct err *err) { return replace_at(e, e->at, st, err); }
 
 static int at_part(struct editing *e, const struct edit_step *st, struct err *err) { return parts_of(e, e->at, st, err); }

@@ -174,7 +174,7 @@ static uint64_t guard_about(struct slice guard)
 
 static bool read_guards(struct compare *c, struct compare_log *l, uint32_t artifact, struct buf *out)
 {
-	struct buf raw = {0};
+	LOCAL_BUF raw = {0};
 	bool ok = compare_payload(l, artifact, &raw);
 	c->read += raw.len;
 	buf_reset(out);
@@ -182,7 +182,6 @@ static bool read_guards(struct compare *c, struct compare_log *l, uint32_t artif
 		ok = compare_list_guards(buf_slice(&raw), &l->t.tape, out);
 	else if (ok)
 		buf_add_slice(out, buf_slice(&raw));
-	buf_release(&raw);
 	return ok;
 }
 
@@ -220,7 +219,7 @@ void compare_guards(struct compare *c)
 {
 	uint32_t cap[2] = {64, 64}, n[2];
 	struct item *item[2] = {xcalloc(cap[0], sizeof(**item)), xcalloc(cap[1], sizeof(**item))}; /* never NULL: NULL + 0 is undefined */
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	struct guards g = {0};
 	struct buf text[2] = {{0}};
 	for (g.pair = 0; g.pair < c->n_pair; g.pair++) {
@@ -243,5 +242,4 @@ void compare_guards(struct compare *c)
 		free(g.v[s]);
 		buf_release(&text[s]);
 	}
-	intern_release(&seen);
 }

@@ -72,10 +72,9 @@ static double whole_ratio(struct compare *c)
 	free(ratio);
 	if (4 * alike < 3 * n || (is < COMPARE_RATIO && is > 1 / COMPARE_RATIO))
 		return 1;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "everything %.1f times %s", is > 1 ? is : 1 / is, is > 1 ? "slower" : "faster");
 	time_row(c, is > 1, NONE, buf_slice(&b), sum[0], sum[1]);
-	buf_release(&b);
 	return is;
 }
 

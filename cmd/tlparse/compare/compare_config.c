@@ -67,7 +67,7 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 	struct slice text[2] = {a, b};
 	struct buf buf[2] = {{0}};
 	struct json_tape tape[2] = {{0}};
-	struct intern keys = {0};
+	OWNED(intern_release) struct intern keys = {0};
 	uint32_t root[2], *at = NULL, n_at = 0, cap = 0;
 	bool ok = true;
 	for (unsigned s = 0; s < 2; s++)
@@ -96,7 +96,6 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 		buf_release(&buf[s]);
 		json_tape_release(&tape[s]);
 	}
-	intern_release(&keys);
 	free(at);
 }
 

@@ -1,6 +1,7 @@
 /* compare_part.h - shared by the files of compare.h; not included elsewhere.
  *
- *     compare.c            runs the steps in order; rows for differences; two bags of things
+ *     compare.c            runs the steps in order
+ *     compare_rows.c       rows for differences; two bags of things
  *     compare_read.c       a log -> struct compare_log: hashes of its texts, frames and their compilations; payloads read again
  *     compare_match.c      matches frames and compilations
  *     compare_config.c     versions, configuration
@@ -38,7 +39,7 @@ static inline struct slice compare_name(const struct compare_log *l, uint32_t na
 	return name == NONE ? slice_of("", 0) : intern_get(&l->t.f->names, name);
 }
 
-/* ---- compare.c: rows, and bags ---- */
+/* ---- compare_rows.c ---- */
 
 /* A new row; if its kind has too many already, one that is not kept. */
 struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject);

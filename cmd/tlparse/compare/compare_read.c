@@ -52,7 +52,7 @@ static int keep_raw(void *ctx, struct trace_scan *s)
 
 static void take_version(struct compare_log *l, const char *name, struct slice value)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!value.n || slice_is(value, "null"))
 		return;
 	buf_adds(&b, name);
@@ -60,7 +60,6 @@ static void take_version(struct compare_log *l, const char *name, struct slice v
 	buf_add_slice(&b, value);
 	if (l->versions.n < 64)
 		intern_add(&l->versions, buf_slice(&b));
-	buf_release(&b);
 }
 
 static struct compare_configs *configs_of(struct compare_log *l, uint32_t attempt)
@@ -295,7 +294,7 @@ bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 	const struct compare_artifact *a = &l->artifact[artifact];
 	uint64_t at = a->offset;
 	uint32_t size = l->t.artifact[artifact].size, lines = 0;
-	struct buf raw = {0};
+	LOCAL_BUF raw = {0};
 	size_t want = size + 2ull * a->lines + 4096, label = SIZE_MAX;
 	bool ok = a->lines && l->fd >= 0;
 	buf_reset(out);
@@ -336,7 +335,6 @@ bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
 		if (end || out->len > size)
 			break;
 	}
-	buf_release(&raw);
 	return ok && lines == a->lines && out->len == size;
 }
 
@@ -375,7 +373,7 @@ static int by_id(const void *a, const void *b)
 static void build_units(struct compare_log *l)
 {
 	const struct trace *t = &l->t;
-	struct sort_row *row = xcalloc(t->f->n_attempt + 1u, sizeof(*row));
+	FREED struct sort_row *row = xcalloc(t->f->n_attempt + 1u, sizeof(*row));
 	l->attempt = xcalloc(t->f->n_attempt + 1u, sizeof(*l->attempt));
 	l->unit_of = xcalloc(t->f->n_attempt + 1u, sizeof(*l->unit_of));
 	for (uint32_t i = 0; i < t->f->n_attempt; i++)
@@ -411,7 +409,6 @@ static void build_units(struct compare_log *l)
 				f->signature = l->artifact[a].hash;
 		last = c;
 	}
-	free(row);
 	for (uint32_t i = 0; i < t->f->n_recompile; i++)
 		if (t->f->recompile[i].src.attempt < t->f->n_attempt) {
 			struct compare_unit *u = &l->unit[l->unit_of[t->f->recompile[i].src.attempt]];

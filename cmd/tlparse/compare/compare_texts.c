@@ -155,7 +155,7 @@ static int diff_keep(void *ctx, void *slot)
 
 void compare_texts(struct compare *c)
 {
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	uint32_t *first = NULL, cap = 0, shown = 0;
 	/* A change repeated in twenty compilations is shown once. */
 	for (uint32_t i = 0; i < c->n_text; i++) {
@@ -176,7 +176,6 @@ void compare_texts(struct compare *c)
 		}
 	}
 	free(first);
-	intern_release(&seen);
 	struct diffing d = {c, 0};
 	unsigned threads = cpu_count();
 	void *slots[16];

@@ -612,8 +612,8 @@ static void put_scalar(struct buf *out, const struct json_tape *t, uint32_t k, u
 
 bool normal_unfold(struct slice json, struct buf *out)
 {
-	struct json_tape t = {0};
-	struct buf tmp = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
+	LOCAL_BUF tmp = {0};
 	uint32_t root, *up = NULL, depth = 0, cap = 0;
 	json_tape_text(&t, json.p, json.n);
 	bool ok = json.n && (*json.p == '{' || *json.p == '[') && !slice_chr(json, '\n') && json_parse(&t, 0, json.n, &root) == 0;
@@ -652,7 +652,5 @@ bool normal_unfold(struct slice json, struct buf *out)
 	if (ok)
 		buf_addc(out, '\n');
 	free(up);
-	buf_release(&tmp);
-	json_tape_release(&t);
 	return ok;
 }

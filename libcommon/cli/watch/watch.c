@@ -46,14 +46,6 @@ int watch_only(struct calls_config *c, const char *graph, const char *step, stru
 
 /* ---- contracts ---- */
 
-struct watch_model *watch_find_model(const struct watch *w, uint32_t id)
-{
-	for (size_t i = w->n_models; i-- > 0;)
-		if (w->model[i].id == id)
-			return &w->model[i];
-	return NULL;
-}
-
 /* torch.compile with cpp_wrapper: HASH.main.so, and beside it HASH.main.cpp, which has the kernels, too. 1: it is a different library. */
 static int read_inductor(struct contract *c, const char *so_path, struct err *err)
 {
@@ -233,7 +225,7 @@ static void on_tick(void *user, const char *folder)
 	if (!w->opened && folder)
 		w->opened = calls_open(&w->calls, folder, NULL) == 0;
 	if (w->opened)
-		watch_look_around(w);
+		watch_look_around(w, watch_finish_process);
 	if (w->opened && w->o->tick)
 		w->o->tick(w->o->user, w);
 }
@@ -258,7 +250,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	if (live_run(&lo, command, &w->live, err) < 0)
 		return -1;
 	w->ended = true;
-	watch_look_around(w);
+	watch_look_around(w, watch_finish_process);
 	if (!w->opened && calls_open(&w->calls, w->live.folder, err) < 0)
 		return -1;
 	w->opened = w->calls.final = true;

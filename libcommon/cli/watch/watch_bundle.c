@@ -1,6 +1,8 @@
 /* A bundle: a model and the inputs of a Run, kept by libpt2probe.so. */
 #include "watch/bundle.h"
 #include "watch/watch_part.h"
+#include "model/check/check.h"
+#include "model/cppwrapper/operands.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -214,6 +216,37 @@ int watch_bundle_values(const struct watch_bundle_input *x, const struct tensor_
 		r = 0;
 	}
 	tensor_file_close(f);
+	return r;
+}
+
+void inputs_release(struct inputs *in)
+{
+	given_release(&in->given);
+	free(in->v);
+	arena_release(&in->arena);
+	*in = (struct inputs){0};
+}
+
+int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err)
+{
+	struct check k = {0};
+	int r = 0;
+	check_inputs(&k, c, meta, n);
+	for (size_t i = 0; i < k.n && !r; i++) {
+		const struct check_finding *f = &k.v[i];
+		const bool bound = f->what == CHECK_SMALL || f->what == CHECK_LARGE;
+		if (f->advice || (bound && c->source != CONTRACT_FROM_EXPORT)) /* compiled code checks its bounds itself, or runs anyway */
+			continue;
+		struct buf b = {0};
+		if (f->input != NONE) {
+			add_input_name(&b, c, f->input);
+			buf_adds(&b, ": ");
+		}
+		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs lists all mismatches)", buf_str(&b),
+			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
+		buf_release(&b);
+	}
+	check_release(&k);
 	return r;
 }
 

@@ -215,6 +215,14 @@ static const char *file_name(struct watch_open *o, const struct watch_value *v, 
 	return *name ? arena_strndup(&o->files, name, strlen(name)) : "";
 }
 
+struct watch_model *watch_find_model(const struct watch *w, uint32_t id)
+{
+	for (size_t i = w->n_models; i-- > 0;)
+		if (w->model[i].id == id)
+			return &w->model[i];
+	return NULL;
+}
+
 static void show_call(struct watch *w, struct watch_open *o, struct watch_call *c)
 {
 	const struct watch_model *m = watch_find_model(w, o->begin.model);

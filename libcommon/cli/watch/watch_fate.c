@@ -78,7 +78,7 @@ static void ask_exit_status(struct watch_process *p)
 }
 
 /* All calls of an ended process are in the log by now, and will have been read by the next time. */
-void watch_look_around(struct watch *w)
+void watch_look_around(struct watch *w, void (*finish)(struct watch *w, uint32_t pid))
 {
 	for (size_t i = 0; i < w->n_process; i++) {
 		struct watch_process *p = &w->process[i];
@@ -87,7 +87,7 @@ void watch_look_around(struct watch *w)
 			continue;
 		if (p->ended && !p->finished) {
 			p->finished = true;
-			watch_finish_process(w, p->pid);
+			finish(w, p->pid);
 		}
 		if (p->fd >= 0 && poll(&f, 1, 0) > 0 && f.revents)
 			ask_exit_status(p);

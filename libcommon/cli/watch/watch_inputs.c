@@ -73,29 +73,6 @@ static int make_data(struct arena *a, const struct tensor_meta *m, int want, con
 	return 0;
 }
 
-int inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err)
-{
-	struct check k = {0};
-	int r = 0;
-	check_inputs(&k, c, meta, n);
-	for (size_t i = 0; i < k.n && !r; i++) {
-		const struct check_finding *f = &k.v[i];
-		const bool bound = f->what == CHECK_SMALL || f->what == CHECK_LARGE;
-		if (f->advice || (bound && c->source != CONTRACT_FROM_EXPORT)) /* compiled code checks its bounds itself, or runs anyway */
-			continue;
-		struct buf b = {0};
-		if (f->input != NONE) {
-			add_input_name(&b, c, f->input);
-			buf_adds(&b, ": ");
-		}
-		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs lists all mismatches)", buf_str(&b),
-			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
-		buf_release(&b);
-	}
-	check_release(&k);
-	return r;
-}
-
 static int make_input(struct given *g, const struct contract *c, size_t i, struct arena *a, uint64_t *state, struct tensor_view *v,
 		      struct err *err)
 {
@@ -158,12 +135,4 @@ int inputs_load(struct loaded *l, struct inputs *in, const char *path, const cha
 	if (bundle)
 		watch_bundle_close(&b);
 	return r;
-}
-
-void inputs_release(struct inputs *in)
-{
-	given_release(&in->given);
-	free(in->v);
-	arena_release(&in->arena);
-	*in = (struct inputs){0};
 }

@@ -7,8 +7,9 @@
 
 /* ---- watch_fate.c, watch_calls.c: processes ---- */
 
-void watch_meet(struct watch *w, uint32_t pid);           /* something of this process was read */
-void watch_look_around(struct watch *w);                  /* checks from time to time which processes have ended */
+void watch_meet(struct watch *w, uint32_t pid); /* something of this process was read */
+/* Checks from time to time which processes have ended; finish: watch_finish_process. */
+void watch_look_around(struct watch *w, void (*finish)(struct watch *w, uint32_t pid));
 void watch_finish_process(struct watch *w, uint32_t pid); /* calls that have not returned by now never will */
 void watch_forget_processes(struct watch *w);
 

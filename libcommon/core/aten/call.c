@@ -92,14 +92,12 @@ static bool functional_name(struct slice name, char *to, size_t room)
 /* A graph also calls operators from namespaces other than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
-	struct buf qualified = {0};
+	LOCAL_BUF qualified = {0};
 	const char *dot = slice_chr(name, '.');
 	if (!dot)
 		return NULL;
 	buf_addf(&qualified, "%.*s::%.*s", (int)(dot - name.p), name.p, SL(slice_of(dot + 1, name.n - (size_t)(dot + 1 - name.p))));
-	const struct aten_entry *e = entry_of(buf_slice(&qualified));
-	buf_release(&qualified);
-	return e;
+	return entry_of(buf_slice(&qualified));
 }
 
 int aten_find(struct aten_op *op, struct slice name, struct err *err)

@@ -45,6 +45,16 @@ struct slice arena_take(struct arena *a, struct buf *b)
 	return s;
 }
 
+struct slice arena_textf(struct arena *a, const char *fmt, ...)
+{
+	LOCAL_BUF b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	return arena_slice(a, buf_slice(&b));
+}
+
 void arena_release(struct arena *a)
 {
 	while (a->blocks) {

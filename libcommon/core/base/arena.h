@@ -20,6 +20,8 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 struct slice arena_slice(struct arena *a, struct slice s);
+/* Formats it. */
+struct slice arena_textf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Moves b's text into the arena and releases b. */
 struct buf;
 struct slice arena_take(struct arena *a, struct buf *b);

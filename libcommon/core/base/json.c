@@ -135,10 +135,9 @@ static const char *scan_number(const char *p, const char *end, unsigned *loose)
 		wide = true;
 	}
 	if (UNLIKELY(wide)) {
-		char *copy = xstrndup(start, (size_t)(p - start));
+		FREED char *copy = xstrndup(start, (size_t)(p - start));
 		if (isinf(strtod(copy, NULL)))
 			*loose |= JSON_LOOSE_RANGE;
-		free(copy);
 	}
 	return p;
 }

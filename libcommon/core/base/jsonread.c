@@ -66,10 +66,8 @@ void json_add_text(const struct json_tape *t, uint32_t object, const char *key, 
 
 struct slice json_dup_at(const struct json_tape *t, uint32_t k, struct arena *a)
 {
-	struct buf tmp = {0};
-	struct slice s = arena_slice(a, json_text_at(t, k, &tmp));
-	buf_release(&tmp);
-	return s;
+	LOCAL_BUF tmp = {0};
+	return arena_slice(a, json_text_at(t, k, &tmp));
 }
 
 struct slice json_dup(const struct json_tape *t, uint32_t object, const char *key, struct arena *a)
@@ -79,11 +77,9 @@ struct slice json_dup(const struct json_tape *t, uint32_t object, const char *ke
 
 char *json_strdup(const struct json_tape *t, uint32_t object, const char *key)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice s = json_text(t, object, key, &tmp);
-	char *text = xstrndup(s.n ? s.p : "", s.n);
-	buf_release(&tmp);
-	return text;
+	return xstrndup(s.n ? s.p : "", s.n);
 }
 
 uint32_t json_length(const struct json_tape *t, uint32_t list)

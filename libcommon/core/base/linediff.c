@@ -137,7 +137,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 	/* A line on only one side cannot be in a common sequence: leaving it out only saves work. */
 	uint32_t *id[2], *at[2];
 	uint8_t *keep[2];
-	struct intern keys = {0};
+	OWNED(intern_release) struct intern keys = {0};
 	for (unsigned s = 0; s < 2; s++) {
 		n[s] -= head + tail;
 		id[s] = xcalloc(n[s] + 1u, sizeof(uint32_t));
@@ -146,7 +146,7 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 		for (uint32_t i = 0; n[!s] && i < n[s]; i++)
 			id[s][i] = intern_add(&keys, slice_of((const char *)&key[s][head + i], sizeof(uint64_t)));
 	}
-	uint8_t *side = xcalloc(keys.n + 1u, 1);
+	FREED uint8_t *side = xcalloc(keys.n + 1u, 1);
 	for (unsigned s = 0; s < 2; s++)
 		for (uint32_t i = 0; n[!s] && i < n[s]; i++)
 			side[id[s][i]] |= (uint8_t)(1 + s);
@@ -159,11 +159,10 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 	struct walk w = {.x = id[0], .y = id[1], .steps = LINEDIFF_STEPS};
 	if (kept[0] && kept[1]) {
 		size_t diagonals = (size_t)kept[0] + kept[1] + 3;
-		int64_t *v = xcalloc(diagonals, 2 * sizeof(*v));
+		FREED int64_t *v = xcalloc(diagonals, 2 * sizeof(*v));
 		w.down = v + kept[1] + 1;
 		w.up = w.down + diagonals;
 		compare(&w, kept[0], kept[1], keep[0], keep[1]);
-		free(v);
 	}
 	d->coarse = w.coarse;
 
@@ -188,14 +187,12 @@ void linediff_keys(struct linediff *d, const uint64_t *a, uint32_t na, const uin
 		free(at[s]);
 		free(keep[s]);
 	}
-	free(side);
-	intern_release(&keys);
 }
 
 void linediff_run(struct linediff *d, struct slice a, struct slice b, linediff_key *key, void *ctx)
 {
 	struct slice text[2] = {a, b};
-	struct intern whole = {0};
+	OWNED(intern_release) struct intern whole = {0};
 	uint64_t *k[2];
 	for (unsigned s = 0; s < 2; s++) {
 		split(d, s, text[s]);
@@ -206,7 +203,6 @@ void linediff_run(struct linediff *d, struct slice a, struct slice b, linediff_k
 	linediff_keys(d, k[0], d->lines[0], k[1], d->lines[1]);
 	free(k[0]);
 	free(k[1]);
-	intern_release(&whole);
 }
 
 void linediff_release(struct linediff *d)

@@ -16,8 +16,6 @@ struct lanes {
 	uint8_t tail[MD5_LANES][128];
 };
 
-void md5_blocks_plain(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count) { md5_blocks(st, at, count, false); }
-
 static void one(struct md5_job *j)
 {
 	MD5_CTX ctx;

@@ -17,7 +17,6 @@ struct md5_state {
 /* `count` blocks of 64 bytes of every lane; advances at[]. */
 typedef void md5_blocks_fn(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count);
 
-md5_blocks_fn md5_blocks_plain; /* md5many.c */
 /* The fastest that this processor has. */
 md5_blocks_fn *md5_blocks_best(void); /* md5many_x86_64.c, md5many_portable.c */
 

@@ -1,3 +1,5 @@
 #include "base/md5many_part.h"
 
-md5_blocks_fn *md5_blocks_best(void) { return md5_blocks_plain; }
+static void blocks_plain(struct md5_state *st, const uint8_t *at[MD5_LANES], size_t count) { md5_blocks(st, at, count, false); }
+
+md5_blocks_fn *md5_blocks_best(void) { return blocks_plain; }

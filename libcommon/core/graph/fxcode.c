@@ -62,9 +62,8 @@ static int read_plain(struct graph *g, struct slice text, const char *name, stru
 
 int fxcode_read(struct graph *g, struct slice text, const char *name, struct err *err)
 {
-	struct buf plain = {0};
+	LOCAL_BUF plain = {0};
 	int rc = read_plain(g, fxscan_plain(text, &plain) ? buf_slice(&plain) : text, name ? name : "graph", err);
-	buf_release(&plain);
 	if (rc < 0)
 		graph_release(g);
 	return rc;

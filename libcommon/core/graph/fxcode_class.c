@@ -123,7 +123,7 @@ static void add_class_name(struct fxwriter *w, uint32_t module)
 static void begin_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
 {
 	const struct gmodule *m = &w->g->module[module];
-	struct intern held = {0};
+	OWNED(intern_release) struct intern held = {0};
 	fx_indent(w, columns);
 	buf_adds(w->b, "class ");
 	add_class_name(w, module);
@@ -134,7 +134,6 @@ static void begin_runnable(struct fxwriter *w, uint32_t module, unsigned columns
 	buf_adds(w->b, "super().__init__()\n");
 	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++)
 		add_attr(w, &w->g->attr[i], &held, columns + 8);
-	intern_release(&held);
 }
 
 static void end_runnable(struct fxwriter *w, uint32_t module, unsigned columns)
@@ -179,7 +178,7 @@ static void link_modules(struct fxwriter *w)
 }
 
 /* Modules by their parents, without recursion. */
-void fx_write_modules(struct fxwriter *w)
+static void write_modules(struct fxwriter *w)
 {
 	const bool run = w->form != FXCODE_READABLE;
 	const unsigned step = run ? 8 : 4;
@@ -207,4 +206,100 @@ void fx_write_modules(struct fxwriter *w)
 			columns -= step;
 		}
 	}
+}
+
+static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *tmp)
+{
+	struct slice s = graph_name(w->g, node);
+	uint32_t known;
+	buf_reset(tmp);
+	if (!s.n || !fx_name_start((unsigned char)*s.p))
+		buf_addc(tmp, '_');
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(tmp, fx_name_part((unsigned char)s.p[i]) ? s.p[i] : '_');
+	const size_t base = tmp->len;
+	uint32_t k = 1;
+	do {
+		buf_cut(tmp, base);
+		buf_addf(tmp, "_%u", k);
+		known = w->made.n;
+		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node needs */
+	} while (intern_add(&w->made, buf_slice(tmp)) < known);
+	return intern_get(&w->made, known);
+}
+
+/* Names that the text calls and that are not torch's, by their texts: relu in "relu(x)" and F in hand-written "F.relu(x)". A node of that
+ * name would hide them. NULL: none. */
+static bool *foreign_names(const struct graph *g)
+{
+	bool *foreign = NULL;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct gnode *n = &g->node[i];
+		struct slice t = graph_text(g, n->target);
+		if (n->op != GRAPH_CALL_FUNCTION || slice_starts(t, "torch.") || slice_starts(t, "_operator."))
+			continue;
+		const char *dot = slice_chr(t, '.');
+		const uint32_t id = dot ? intern_find(&g->text, slice_of(t.p, (size_t)(dot - t.p))) : n->target;
+		if (id >= g->text.n)
+			continue;
+		if (!foreign)
+			foreign = xcalloc(g->text.n, sizeof(*foreign));
+		foreign[id] = true;
+	}
+	return foreign;
+}
+
+static bool name_is_good(const struct graph *g, uint32_t node, const bool *foreign)
+{
+	return fx_good_name(graph_name(g, node)) && !(foreign && foreign[g->node[node].name]);
+}
+
+/* Names that are not identifiers, are keywords, or would hide names used by the text are replaced. */
+static void choose_names(struct fxwriter *w)
+{
+	const struct graph *g = w->g;
+	bool good = true, *foreign = foreign_names(g);
+	LOCAL_BUF tmp = {0};
+	for (uint32_t i = 0; i < g->n_nodes && good; i++)
+		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, foreign);
+	if (!good) {
+		w->names = xcalloc(g->n_nodes, sizeof(*w->names));
+		for (uint32_t i = 0; i < g->n_nodes; i++)
+			intern_add(&w->made, graph_name(g, i));
+		for (uint32_t i = 0; foreign && i < g->text.n; i++)
+			if (foreign[i])
+				intern_add(&w->made, graph_text(g, i));
+		for (uint32_t i = 0; i < g->n_nodes; i++)
+			w->names[i] = name_is_good(g, i, foreign) ? graph_name(g, i) : better_name(w, i, &tmp);
+	}
+	free(foreign);
+}
+
+/* Module constructors are written like their repr(): Linear(in_features=2, ...). */
+static bool bare_constructors(const struct graph *g)
+{
+	for (size_t i = 0; i < g->n_attrs; i++)
+		if (g->attr[i].kind == GATTR_MODULE)
+			return true;
+	return false;
+}
+
+void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b)
+{
+	struct fxwriter w = {.g = g, .b = b, .form = form};
+	if (!g->n_modules)
+		return;
+	buf_room(b, g->n_nodes * 64);
+	w.freed = xcalloc(g->n_nodes + 1, sizeof(*w.freed));
+	choose_names(&w);
+	if (form != FXCODE_READABLE && bare_constructors(g))
+		buf_adds(b, "from torch.nn import *\n");
+	if (form == FXCODE_PLAIN && fxcode_is_function(g))
+		fx_write_forward(&w, &g->module[0], 0);
+	else
+		write_modules(&w);
+	intern_release(&w.made);
+	free(w.names);
+	free(w.freed);
+	free(w.child);
 }

@@ -480,7 +480,7 @@ static bool bracket_fits(enum fxframe_kind kind, unsigned op)
 /* A set of constants: text. */
 static enum state close_set(struct fxparse *p, const struct fxframe *f, struct fxitem *i)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (f->node)
 		return expr_fail(p, f->at, "a set of tensors is not allowed in a graph");
 	buf_addc(&b, '{');
@@ -491,7 +491,6 @@ static enum state close_set(struct fxparse *p, const struct fxframe *f, struct f
 	}
 	buf_addc(&b, '}');
 	*i = value_item(graph_text_value(p->g, GV_TEXT, buf_slice(&b)), false, f->at);
-	buf_release(&b);
 	p->n_val = f->vals;
 	return TRAILER;
 }

@@ -648,3 +648,39 @@ int fx_unary(struct fxparse *p, const struct fxoperator *op)
 	*v = text.v;
 	return 0;
 }
+
+int fx_error_at(struct fxparse *p, const char *at, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return fx_error(&p->lex, at, p->err, "%s", what);
+}
+
+struct fxenv *fx_env(struct fxparse *p, uint32_t id)
+{
+	if (UNLIKELY(id >= p->n_env)) {
+		const size_t had = p->n_env;
+		GROW(p->env, had, p->n_env, id + 1 - had);
+		memset(p->env + had, 0, (p->n_env - had) * sizeof(*p->env));
+	}
+	struct fxenv *e = &p->env[id];
+	if (e->stamp != p->module + 1)
+		*e = (struct fxenv){.stamp = p->module + 1};
+	return e;
+}
+
+/* Fails with the current token instead of the expected one. */
+int fx_unexpected(struct fxparse *p, const char *wanted)
+{
+	const struct fxlex *x = &p->lex;
+	if (x->kind == FXT_END && p->n_frame > 1)
+		return fx_error_at(p, p->frame[p->n_frame - 1].at, "this bracket is never closed");
+	if (x->kind == FXT_END || x->kind == FXT_NEWLINE)
+		return fx_error_at(p, x->text.p, "expected %s, but the line ends", wanted);
+	if (x->kind == FXT_BAD && x->text.n > 1)
+		return fx_error_at(p, x->text.p, "unterminated string");
+	return fx_error_at(p, x->text.p, "expected %s, found '%.*s'", wanted, SLN(x->text, 60));
+}

@@ -252,9 +252,8 @@ struct fxwriter {
 		bool plain;
 	} seen[64]; /* cache of recent texts: is each a dotted name as is? */
 };
-/* A forward() with its statements (fxcode_write.c), and the classes around them (fxcode_class.c). */
+/* fxcode_write.c: a forward() with its statements. */
 void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned columns);
-void fx_write_modules(struct fxwriter *w);
 bool fx_good_name(struct slice s);
 void fx_indent(struct fxwriter *w, unsigned columns);
 

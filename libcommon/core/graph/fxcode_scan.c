@@ -236,11 +236,10 @@ static bool literal(struct slice *rest, struct slice *out, struct arena *arena)
 	*rest = slice_of(p + 1, (size_t)(end - p - 1));
 	if (!out->n || !slice_chr(*out, '\\'))
 		return true;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	const bool ok = pytext_string(slice_of(from, (size_t)(p + 1 - from)), &b);
 	if (ok)
 		*out = arena_slice(arena, b.len ? buf_slice(&b) : SLICE(""));
-	buf_release(&b);
 	return ok;
 }
 
@@ -386,8 +385,8 @@ static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t 
 static void bind_lines(struct fxscan *s, uint32_t *beside)
 {
 	struct init_line l = {0};
-	struct intern t = {0};
-	struct buf key = {0};
+	OWNED(intern_release) struct intern t = {0};
+	LOCAL_BUF key = {0};
 	uint32_t *of = xcalloc(s->n_cls + 1, sizeof(*of)), top = 0;
 	for (uint32_t i = 0; i < s->n_cls; i++)
 		if (s->cls[i].fwd && (s->cls[i].top || s->cls[i].parent != NONE))
@@ -407,8 +406,6 @@ static void bind_lines(struct fxscan *s, uint32_t *beside)
 			beside[i] = out;
 		}
 	}
-	intern_release(&t);
-	buf_release(&key);
 	free(of);
 }
 
@@ -472,13 +469,12 @@ static void family_links(struct family *f)
 static uint32_t root_class(const struct fxscan *s, const uint32_t *beside)
 {
 	uint32_t root = 0;
-	bool *made = xcalloc(s->n_cls + 1, sizeof(*made));
+	FREED bool *made = xcalloc(s->n_cls + 1, sizeof(*made));
 	for (size_t i = 0; i < s->n_init; i++)
 		if (beside[i] != NONE)
 			made[beside[i]] = true;
 	while (!s->cls[root].top || made[root])
 		root++;
-	free(made);
 	return root;
 }
 
@@ -503,8 +499,8 @@ static bool gather(struct fxscan *s, const uint32_t *beside)
 
 bool fxscan_bind(struct fxscan *s)
 {
-	struct buf key = {0};
-	uint32_t *beside = xcalloc(s->n_init + 1, sizeof(*beside));
+	LOCAL_BUF key = {0};
+	FREED uint32_t *beside = xcalloc(s->n_init + 1, sizeof(*beside));
 	if (s->n_init) /* those of a class are apart if classes are defined between them */
 		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
 	bind_lines(s, beside);
@@ -512,15 +508,13 @@ bool fxscan_bind(struct fxscan *s)
 	for (uint32_t i = 1; i < s->n_cls; i++)
 		if (s->cls[i].fwd && s->cls[i].parent != NONE)
 			intern_add(&s->children, child_key(&key, s->cls[i].parent, s->cls[i].attr));
-	buf_release(&key);
-	free(beside);
 	return ok;
 }
 
 void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m)
 {
 	struct init_line l = {0};
-	struct buf key = {0};
+	LOCAL_BUF key = {0};
 	for (; *next < s->n_init && s->init[*next].cls <= c; (*next)++) {
 		const struct fxinit *i = &s->init[*next];
 		if (i->cls != c || !init_line(i->text, &l, &s->arena))
@@ -535,7 +529,6 @@ void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, u
 			graph_add_attr(g, m, l.kind, l.name, l.expr);
 		}
 	}
-	buf_release(&key);
 }
 
 /* ---- logs ---- */

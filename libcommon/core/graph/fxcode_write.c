@@ -38,74 +38,6 @@ bool fx_good_name(struct slice s)
 	return is_digit(last) || !fx_reserved(s);
 }
 
-static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *tmp)
-{
-	struct slice s = graph_name(w->g, node);
-	uint32_t known;
-	buf_reset(tmp);
-	if (!s.n || !fx_name_start((unsigned char)*s.p))
-		buf_addc(tmp, '_');
-	for (size_t i = 0; i < s.n; i++)
-		buf_addc(tmp, fx_name_part((unsigned char)s.p[i]) ? s.p[i] : '_');
-	const size_t base = tmp->len;
-	uint32_t k = 1;
-	do {
-		buf_cut(tmp, base);
-		buf_addf(tmp, "_%u", k);
-		known = w->made.n;
-		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node needs */
-	} while (intern_add(&w->made, buf_slice(tmp)) < known);
-	return intern_get(&w->made, known);
-}
-
-/* Names that the text calls and that are not torch's, by their texts: relu in "relu(x)" and F in hand-written "F.relu(x)". A node of that
- * name would hide them. NULL: none. */
-static bool *foreign_names(const struct graph *g)
-{
-	bool *foreign = NULL;
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct gnode *n = &g->node[i];
-		struct slice t = graph_text(g, n->target);
-		if (n->op != GRAPH_CALL_FUNCTION || slice_starts(t, "torch.") || slice_starts(t, "_operator."))
-			continue;
-		const char *dot = slice_chr(t, '.');
-		const uint32_t id = dot ? intern_find(&g->text, slice_of(t.p, (size_t)(dot - t.p))) : n->target;
-		if (id >= g->text.n)
-			continue;
-		if (!foreign)
-			foreign = xcalloc(g->text.n, sizeof(*foreign));
-		foreign[id] = true;
-	}
-	return foreign;
-}
-
-static bool name_is_good(const struct graph *g, uint32_t node, const bool *foreign)
-{
-	return fx_good_name(graph_name(g, node)) && !(foreign && foreign[g->node[node].name]);
-}
-
-/* Names that are not identifiers, are keywords, or would hide names used by the text are replaced. */
-static void choose_names(struct fxwriter *w)
-{
-	const struct graph *g = w->g;
-	bool good = true, *foreign = foreign_names(g);
-	struct buf tmp = {0};
-	for (uint32_t i = 0; i < g->n_nodes && good; i++)
-		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, foreign);
-	if (!good) {
-		w->names = xcalloc(g->n_nodes, sizeof(*w->names));
-		for (uint32_t i = 0; i < g->n_nodes; i++)
-			intern_add(&w->made, graph_name(g, i));
-		for (uint32_t i = 0; foreign && i < g->text.n; i++)
-			if (foreign[i])
-				intern_add(&w->made, graph_text(g, i));
-		for (uint32_t i = 0; i < g->n_nodes; i++)
-			w->names[i] = name_is_good(g, i, foreign) ? graph_name(g, i) : better_name(w, i, &tmp);
-	}
-	free(foreign);
-	buf_release(&tmp);
-}
-
 /* ".a.b" after base, with getattr if a component is not a name: getattr(self.layers, "0"). */
 static void add_path(struct fxwriter *w, const char *base, struct slice path)
 {
@@ -168,10 +100,9 @@ static void add_function(struct fxwriter *w, uint32_t target)
 		buf_add_slice(w->b, s);
 		return;
 	}
-	struct buf root = {0};
+	LOCAL_BUF root = {0};
 	buf_add(&root, s.p, (size_t)(dot - s.p));
 	add_path(w, buf_str(&root), slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1)));
-	buf_release(&root);
 }
 
 /* ---- expressions ---- */
@@ -616,39 +547,10 @@ void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned colu
 	}
 }
 
-/* Module constructors are written like their repr(): Linear(in_features=2, ...). */
-static bool bare_constructors(const struct graph *g)
-{
-	for (size_t i = 0; i < g->n_attrs; i++)
-		if (g->attr[i].kind == GATTR_MODULE)
-			return true;
-	return false;
-}
-
 bool fxcode_is_function(const struct graph *g)
 {
 	bool self = g->n_modules > 1 || g->n_attrs;
 	for (uint32_t i = 0; i < g->n_nodes && !self; i++)
 		self = g->node[i].op == GRAPH_GET_ATTR || g->node[i].op == GRAPH_CALL_MODULE;
 	return !self;
-}
-
-void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b)
-{
-	struct fxwriter w = {.g = g, .b = b, .form = form};
-	if (!g->n_modules)
-		return;
-	buf_room(b, g->n_nodes * 64);
-	w.freed = xcalloc(g->n_nodes + 1, sizeof(*w.freed));
-	choose_names(&w);
-	if (form != FXCODE_READABLE && bare_constructors(g))
-		buf_adds(b, "from torch.nn import *\n");
-	if (form == FXCODE_PLAIN && fxcode_is_function(g))
-		fx_write_forward(&w, &g->module[0], 0);
-	else
-		fx_write_modules(&w);
-	intern_release(&w.made);
-	free(w.names);
-	free(w.freed);
-	free(w.child);
 }

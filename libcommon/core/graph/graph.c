@@ -470,14 +470,13 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 static int check_modules(const struct graph *g, struct err *err)
 {
 	size_t n = 0, n_attr = 0;
-	uint16_t *depth = xcalloc(g->n_modules + 1, sizeof(*depth));
+	FREED uint16_t *depth = xcalloc(g->n_modules + 1, sizeof(*depth));
 	int rc = g->n_modules ? 0 : err_set(err, EXIT_INPUT, "the graph has no modules");
 	for (uint32_t i = 0; i < g->n_modules && rc == 0; i++) {
 		rc = check_module(g, i, depth, err);
 		n += g->module[i].n;
 		n_attr += g->module[i].n_attr;
 	}
-	free(depth);
 	if (rc == 0 && (n != g->n_nodes || n_attr != g->n_attrs))
 		rc = err_set(err, EXIT_INPUT, "the graph has nodes outside any module");
 	return rc;

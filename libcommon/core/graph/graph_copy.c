@@ -12,11 +12,9 @@ static struct symsize graph_copy_size(struct graph *g, const struct graph *from,
 {
 	if (symsize_is_int(size) || (g->lender == from && size.expr <= g->lent_exprs))
 		return size;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	symsize_print(&from->tab, size, &b);
-	size = symsize_parse_any(&g->tab, buf_slice(&b));
-	buf_release(&b);
-	return size;
+	return symsize_parse_any(&g->tab, buf_slice(&b));
 }
 
 static inline struct gvalue copy_leaf(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map)
@@ -153,16 +151,13 @@ static uint32_t copy_one_module(struct graph *g, uint32_t parent, const struct g
 /* A child comes after its parent, so one pass finds all that is below. */
 uint32_t graph_copy_module(struct graph *g, uint32_t parent, const struct graph *from, uint32_t module)
 {
-	uint32_t *copy = xreallocarray(NULL, from->n_modules, sizeof(*copy));
-	uint32_t *map = xreallocarray(NULL, from->n_nodes, sizeof(*map));
+	FREED uint32_t *copy = xreallocarray(NULL, from->n_modules, sizeof(*copy));
+	FREED uint32_t *map = xreallocarray(NULL, from->n_nodes, sizeof(*map));
 	copy[module] = copy_one_module(g, parent, from, module, map);
 	for (uint32_t i = module + 1; i < from->n_modules; i++) {
 		uint32_t up = from->module[i].parent;
 		bool below = up >= module && up < i && copy[up] != NONE;
 		copy[i] = below ? copy_one_module(g, copy[up], from, i, map) : NONE;
 	}
-	uint32_t id = copy[module];
-	free(copy);
-	free(map);
-	return id;
+	return copy[module];
 }

@@ -15,7 +15,7 @@ static void dot_text(struct buf *b, struct slice s, size_t most)
 
 static void dot_meta(const struct graph *g, const struct gmeta *m, struct buf *b)
 {
-	struct buf size = {0};
+	LOCAL_BUF size = {0};
 	if (m->kind == GMETA_SYM)
 		symsize_print(&g->tab, m->expr, &size);
 	if (m->kind == GMETA_TENSOR) {
@@ -32,7 +32,6 @@ static void dot_meta(const struct graph *g, const struct gmeta *m, struct buf *b
 		dot_meta(g, &g->meta[m->first + i], &size);
 	}
 	dot_text(b, buf_slice(&size), 80);
-	buf_release(&size);
 }
 
 static void dot_node(const struct graph *g, uint32_t i, struct buf *b)

@@ -153,15 +153,13 @@ static uint32_t read_stack(struct exported *x, uint32_t metadata)
 	struct slice file = slice_of(frame.p + 6, (size_t)(end - frame.p - 6));
 	struct slice rest = slice_of(end + 8, (size_t)(frame.p + frame.n - end - 8));
 	const char *in = slice_find(rest, ", in ");
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%.*s:%.*s", SL(file), (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
 	if (in)
 		buf_addf(&b, " in %.*s", (int)(rest.p + rest.n - in - 5), in + 5);
 	if (code.n)
 		buf_addf(&b, ", code: %.*s", SL(code));
-	uint32_t id = graph_intern(x->g, buf_slice(&b));
-	buf_release(&b);
-	return id;
+	return graph_intern(x->g, buf_slice(&b));
 }
 
 /* ---- nodes ---- */
@@ -249,13 +247,11 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 static struct symsize expression(struct exported *x, uint32_t k)
 {
 	struct slice s = json_text_at(&x->t, k, &x->b);
-	struct buf infix = {0};
+	LOCAL_BUF infix = {0};
 	struct err ignored;
 	if (srepr_like(s) && srepr_to_infix(s, &infix, &ignored) == 0)
 		s = buf_slice(&infix);
-	struct symsize out = symsize_parse_any(&x->g->tab, s);
-	buf_release(&infix);
-	return out;
+	return symsize_parse_any(&x->g->tab, s);
 }
 
 /* {"as_int": 8}, {"as_expr": {"expr_str": "Symbol('s77', ...)"}}, {"as_float": 0.5}, {"as_bool": true} */
@@ -292,7 +288,7 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	int64_t number = 0;
 	uint32_t sizes = json_get_as(&x->t, obj, "sizes", JSON_ARRAY), strides = json_get_as(&x->t, obj, "strides", JSON_ARRAY);
 	uint32_t dtype = json_get_as(&x->t, obj, "dtype", JSON_NUMBER);
-	struct buf device = {0};
+	LOCAL_BUF device = {0};
 	if (sizes == NONE)
 		return gx_bad(x, obj, "missing sizes of a tensor");
 	if (read_sizes(x, sizes, size, &n) < 0 || (strides != NONE && read_sizes(x, strides, stride, &n_stride) < 0))
@@ -303,7 +299,6 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	*meta =
 	    graph_add_tensor(x->g, exported_dtype(number), n, size, strides != NONE && n_stride == n ? stride : NULL, buf_slice(&device));
 	x->g->meta[*meta].requires_grad = json_get_as(&x->t, obj, "requires_grad", JSON_TRUE) != NONE;
-	buf_release(&device);
 	return 0;
 }
 
@@ -334,7 +329,7 @@ static void give_tuples(struct exported *x)
 	struct graph *g = x->g;
 	for (; x->n_parts; x->n_parts--) {
 		const struct parts *p = &x->parts[x->n_parts - 1];
-		struct gmeta *part = xcalloc((size_t)p->n + 1, sizeof(*part));
+		FREED struct gmeta *part = xcalloc((size_t)p->n + 1, sizeof(*part));
 		for (uint32_t k = 0; k < p->n; k++)
 			part[k] = (struct gmeta){.dtype = DTYPE_NONE, .device = NONE, .subclass = NONE};
 		for (uint32_t k = p->node + 1; k < p->end; k++) {
@@ -343,7 +338,6 @@ static void give_tuples(struct exported *x)
 				part[v[1].i] = g->meta[g->node[k].meta];
 		}
 		g->node[p->node].meta = graph_add_tuple_meta(g, part, p->n);
-		free(part);
 	}
 }
 

@@ -50,9 +50,8 @@ static uint32_t free_name(struct exported *x, struct slice wanted)
 	uint32_t id = graph_intern(x->g, wanted);
 	wanted = graph_text(x->g, id);
 	for (unsigned n = 1; node_named(x, id) != NONE; n++) {
-		char *name = xasprintf("%.*s_%u", SL(wanted), n);
+		FREED char *name = xasprintf("%.*s_%u", SL(wanted), n);
 		id = graph_intern(x->g, slice_str(name));
-		free(name);
 	}
 	return id;
 }
@@ -194,10 +193,9 @@ static int read_none(struct exported *x, uint32_t k, struct gvalue *v)
 
 static int read_device_value(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	gx_device(x, k, &b);
 	*v = graph_text_value(x->g, GV_DEVICE, buf_slice(&b));
-	buf_release(&b);
 	return 0;
 }
 

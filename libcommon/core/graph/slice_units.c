@@ -264,14 +264,13 @@ static bool look_into(void *user, uint32_t operand)
 	uint32_t mutates, child;
 	if (n->op != GRAPH_GET_ATTR || (child = graph_child(g, n->module, graph_text(g, n->target))) == NONE)
 		return true;
-	bool *below = xcalloc(g->n_modules, sizeof(*below));
+	FREED bool *below = xcalloc(g->n_modules, sizeof(*below));
 	below[child] = true;
 	for (uint32_t m = child; m < g->n_modules && !s->effect; m++) {
 		below[m] |= g->module[m].parent < m && below[g->module[m].parent];
 		for (uint32_t i = g->module[m].first; below[m] && i < g->module[m].first + g->module[m].n && !s->effect; i++)
 			s->effect = own_effect(g, i, look_at_target(g, i), &mutates);
 	}
-	free(below);
 	return !s->effect;
 }
 

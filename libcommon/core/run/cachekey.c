@@ -189,7 +189,7 @@ static void add_change(struct key_change *out, uint32_t *n, uint32_t most, struc
 
 static void compare_text(struct slice a, struct slice b, struct key_change *out, uint32_t *n, uint32_t most, struct arena *arena)
 {
-	struct intern names = {0};
+	OWNED(intern_release) struct intern names = {0};
 	struct key_part p, *part = NULL;
 	bool *seen = NULL;
 	uint32_t n_part = 0, cap = 0;
@@ -218,7 +218,6 @@ static void compare_text(struct slice a, struct slice b, struct key_change *out,
 			add_change(out, n, most, part[k].name, &part[k], NULL, arena);
 	free(part);
 	free(seen);
-	intern_release(&names);
 }
 
 uint32_t key_compare(const struct slice *a, const struct slice *b, struct key_change *out, uint32_t most, struct arena *arena)
@@ -234,7 +233,7 @@ uint32_t key_compare(const struct slice *a, const struct slice *b, struct key_ch
 void key_graph_ops(struct slice graph_text, struct buf *b)
 {
 	struct slice gm = key_part_named(graph_text, "gm").value;
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	const char *p;
 	while (seen.n < 12 && (p = slice_find(gm, "torch.ops."))) {
 		struct slice rest = slice_of(p + 10, gm.n - (size_t)(p + 10 - gm.p)), path = rest;
@@ -254,5 +253,4 @@ void key_graph_ops(struct slice graph_text, struct buf *b)
 		if (op.n && intern_add(&seen, op) == before)
 			buf_addf(b, "%s%.*s", before ? ", " : "", SLN(op, 60));
 	}
-	intern_release(&seen);
 }

@@ -319,10 +319,9 @@ int document_open(struct json_tape *t, struct slice text, const char *name, cons
 	json_tape_text(t, text.p, text.n);
 	if (json_parse(t, 0, text.n, root) < 0)
 		return err_set(err, EXIT_INPUT, "'%s' is not a document from %s --json: %s at byte %zu", name, by, t->error, t->error_at);
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct slice said = json_text(t, *root, "tool", &tmp);
 	bool fits = tool ? slice_is(said, tool) : slice_is(said, "tlparse") || slice_is(said, "fxexplain");
-	buf_release(&tmp);
 	if (!fits)
 		return err_set(err, EXIT_INPUT, "'%s' is not a document from %s --json", name, by);
 	if (json_count(t, *root, "schema", 0) != DOCUMENT_SCHEMA)
@@ -356,15 +355,13 @@ static struct fact_loc read_loc(struct facts *f, const struct json_tape *t, uint
 
 static uint32_t read_lines(struct facts *f, const struct json_tape *t, uint32_t list)
 {
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	json_each(t, list, k) {
 		if (all.len)
 			buf_addc(&all, '\n');
 		buf_add_slice(&all, json_text_at(t, k, &f->tmp));
 	}
-	uint32_t id = facts_intern(f, buf_slice(&all));
-	buf_release(&all);
-	return id;
+	return facts_intern(f, buf_slice(&all));
 }
 
 static uint32_t read_word(const struct json_tape *t, uint32_t row, const struct field *x)
@@ -486,7 +483,7 @@ int document_read(struct facts *f, const struct json_tape *t, uint32_t root, con
 
 int document_load(struct facts *f, const char *path, const char *tool, const char *list, struct err *err)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	struct mapfile m;
 	uint32_t root;
 	facts_init(f);
@@ -504,7 +501,6 @@ int document_load(struct facts *f, const char *path, const char *tool, const cha
 		status = err_set(err, EXIT_INPUT, "'%s' has no inputs", path);
 	if (status < 0)
 		facts_release(f);
-	json_tape_release(&t);
 	mapfile_close(&m);
 	return status;
 }

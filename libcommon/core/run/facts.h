@@ -4,7 +4,7 @@
  *     facts_init(&f);
  *     facts_add_trace(&f, "trace.log", &o, &err);       // a structured trace (run/trace/trace.h)
  *     facts_add_textlog(&f, "stderr.txt", &o, &err);    // TORCH_LOGS output, stderr, debug.log (run/textlog/textlog.h)
- *     facts_add_debugdir(&f, "torch_compile_debug", &o, &err);
+ *     facts_add_debugdir(&f, "torch_compile_debug", &o, &err); // run/debugdir/debugdir.h
  *     facts_finish(&f);                                 // joins what several inputs report about one thing
  *     for (uint32_t i = 0; i < f.n_brk; i++)
  *         facts_text(&f, f.brk[i].reason) ...
@@ -658,18 +658,13 @@ static inline struct slice facts_label(const struct facts *f, uint32_t compile)
 }
 void facts_init(struct facts *f);
 void facts_release(struct facts *f);
-/* Each adds one input. facts_trace.c, facts_text.c, facts_debugdir.c. */
-int facts_add_trace(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-int facts_add_debugdir(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-/* Known messages in a text that is part of an input (a failure's message, a payload): they all get this src. known.c */
+/* Known messages in a text that is part of an input (a failure's message, a payload): they all get this src. facts_known.c */
 void facts_add_known(struct facts *f, const struct facts_options *o, struct fact_src src, uint32_t compile, struct slice text);
 /* One match from a scan made by the reader itself (of a whole log: src has the match's own line). */
 struct pattern_match;
 void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m);
-/* Violated constraints of torch.export or mark_dynamic in a message: rows of bound[]. facts_trace_shapes.c */
-void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
-bool facts_constraints(struct slice text); /* does the text have one? */
+/* Violated constraints of torch.export or mark_dynamic in a message: rows of bound[]. */
+FOR_TESTS void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
 /* For traces and texts of one run: removes from the texts what a trace reports as well. Does nothing if they are from different runs: if a
  * text gives a compile id to another function. Before facts_finish. */
 void facts_one_run(struct facts *f);

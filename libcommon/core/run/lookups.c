@@ -88,7 +88,7 @@ void lookups_compare(const struct lookup *a, uint32_t na, const struct lookup *b
 		     void *ctx)
 {
 	struct key_change change[KEY_CHANGES];
-	struct pair *pair = xcalloc((na < nb ? na : nb) + 1u, sizeof(*pair));
+	FREED struct pair *pair = xcalloc((na < nb ? na : nb) + 1u, sizeof(*pair));
 	uint32_t pairs = match(a, na, b, nb, pair);
 	bool any = false;
 	for (unsigned untold = 0; untold < 2; untold++)
@@ -100,5 +100,4 @@ void lookups_compare(const struct lookup *a, uint32_t na, const struct lookup *b
 			for (uint32_t k = 0; k < n && k < KEY_CHANGES; k++)
 				told(ctx, b[pair[i].b].kind, &change[k]);
 		}
-	free(pair);
 }

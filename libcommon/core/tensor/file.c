@@ -56,16 +56,6 @@ static int read_any(struct tensor_file *f, struct err *err)
 	return pt_refuse(f, err);
 }
 
-struct tensor *tensor_add(struct tensor_file *f, struct slice name, const struct tensor_meta *m)
-{
-	struct tensor_state *s = f->state;
-	GROW(f->v, f->n, s->cap, 1);
-	GROW(s->at, f->n, s->cap_at, 1);
-	s->at[f->n] = 0;
-	f->v[f->n] = (struct tensor){.name = arena_slice(&f->arena, name), .meta = *m, .member = NONE};
-	return &f->v[f->n++];
-}
-
 static struct tensor_file *new_file(const char *path)
 {
 	struct tensor_file *f = xcalloc(1, sizeof(*f));

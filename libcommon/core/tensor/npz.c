@@ -27,13 +27,12 @@ static int read_member(struct tensor_file *f, struct zip_member *z, struct buf *
 int npz_read(struct tensor_file *f, struct err *err)
 {
 	struct zip *z = &tensor_state(f)->zip;
-	struct buf head = {0};
+	LOCAL_BUF head = {0};
 	int r = 0;
 	f->top = TENSOR_TOP_MAPPING;
 	/* If a name is repeated, the earlier member does not count. */
 	for (size_t i = 0; i < z->n && r == 0; i++)
 		if (slice_ends(z->v[i].name, ".npy") && zip_find(z, z->v[i].name) == &z->v[i])
 			r = read_member(f, &z->v[i], &head, err);
-	buf_release(&head);
 	return r;
 }

@@ -322,3 +322,41 @@ int pickle_persistent(struct pickle *p, uint32_t id, uint32_t *out)
 	p->node[*out].storage = s;
 	return 0;
 }
+
+int pickle_fail(struct pickle *p, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return err_set(p->err, EXIT_INPUT, "'%s': at byte %zu of its pickle: %s", p->path, p->op, what);
+}
+
+uint32_t pickle_new(struct pickle *p, enum pickle_kind kind)
+{
+	GROW(p->node, p->n_node, p->cap_node, 1);
+	p->node[p->n_node] = (struct pickle_node){.kind = (uint8_t)kind};
+	return p->n_node++;
+}
+
+int pickle_add(struct pickle *p, uint32_t container, const uint32_t *item, uint32_t n)
+{
+	struct pickle_node *c = &p->node[container];
+	if (c->cap - c->n < n) {
+		uint32_t cap = c->n + n > 2 * c->cap ? c->n + n : 2 * c->cap;
+		/* An honest stream needs two or three per byte; one that repeatedly builds sets from one long list, any number. */
+		p->room += cap;
+		if (p->room > 16 * (uint64_t)p->bytes.n)
+			return pickle_fail(p, "it copies its containers too often: the file is damaged");
+		uint32_t *more = arena_alloc(&p->arena, cap * sizeof(*more));
+		if (c->n)
+			memcpy(more, c->item, c->n * sizeof(*more));
+		c->item = more;
+		c->cap = cap;
+	}
+	if (n)
+		memcpy(c->item + c->n, item, n * sizeof(*item));
+	c->n += n;
+	return 0;
+}

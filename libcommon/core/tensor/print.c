@@ -322,7 +322,7 @@ enum shown { SHOWN_ALL, SHOWN_EMPTY, SHOWN_NOTHING };
 static void add_suffixes(struct printer *q, size_t start, enum shown shown)
 {
 	const struct tensor_meta *m = q->m;
-	struct buf s = {0};
+	LOCAL_BUF s = {0};
 	size_t last = q->b->len - start + 2; /* of one line: one more than it has, and one */
 	for (size_t i = q->b->len; i-- > start;)
 		if (q->b->p[i] == '\n') {
@@ -346,7 +346,6 @@ static void add_suffixes(struct printer *q, size_t start, enum shown shown)
 		buf_addf(&s, "dtype=%s%s", dtype_info(m->dtype) ? "torch." : "", dtype_name(m->dtype));
 		add_suffix(q, &s, &last);
 	}
-	buf_release(&s);
 }
 
 void tensor_print(struct buf *b, const struct tensor_meta *m, const void *data, struct tensor_print how)

@@ -77,12 +77,11 @@ static int make_name(struct walk *w)
 static int find_storage(struct walk *w, const struct pickle_storage *s, struct zip_member **m, uint64_t *bytes)
 {
 	struct zip *z = &tensor_state(w->f)->zip;
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	buf_add_slice(&name, w->root);
 	buf_adds(&name, "data/");
 	buf_add_slice(&name, s->key);
 	*m = zip_find(z, buf_slice(&name));
-	buf_release(&name);
 	uint64_t item = s->dtype == DTYPE_NONE ? 1 : (uint64_t)dtype_info(s->dtype)->bytes;
 	if (__builtin_mul_overflow((uint64_t)s->numel, item, bytes))
 		return pt_fail(w, "has a storage that is larger than any file: the file is damaged");
@@ -100,7 +99,7 @@ static int place_tensor(struct walk *w, const struct pickle_tensor *p, struct te
 	uint64_t bytes, at;
 	int64_t extent;
 	struct slice data;
-	struct buf head = {0};
+	LOCAL_BUF head = {0};
 	if (find_storage(w, p->storage, &m, &bytes) < 0)
 		return -1;
 	if (!tensor_extent(&t->meta, &extent) ||
@@ -119,7 +118,6 @@ static int place_tensor(struct walk *w, const struct pickle_tensor *p, struct te
 	s->at[w->f->n - 1] = at;
 	/* Only to check the local header; nothing is inflated. */
 	int r = zip_head(&s->zip, m, 0, &head, &data, w->err);
-	buf_release(&head);
 	if (r == 0 && m->method == 0)
 		t->data = slice_of(data.p + at, (size_t)extent);
 	return r;
@@ -247,12 +245,10 @@ static int check_keys(struct walk *w)
 
 static struct zip_member *member(struct walk *w, const char *name)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_add_slice(&b, w->root);
 	buf_adds(&b, name);
-	struct zip_member *m = zip_find(&tensor_state(w->f)->zip, buf_slice(&b));
-	buf_release(&b);
-	return m;
+	return zip_find(&tensor_state(w->f)->zip, buf_slice(&b));
 }
 
 /* Reads the members needed to interpret the pickle (byte order, format version). */

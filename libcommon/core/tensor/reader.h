@@ -17,7 +17,16 @@ struct tensor_state {
 };
 
 /* Appends a row to f->v, with a copy of the name. Indices stay valid, pointers do not. */
-struct tensor *tensor_add(struct tensor_file *f, struct slice name, const struct tensor_meta *m);
+static inline struct tensor *tensor_add(struct tensor_file *f, struct slice name, const struct tensor_meta *m)
+{
+	struct tensor_state *s = f->state;
+	GROW(f->v, f->n, s->cap, 1);
+	GROW(s->at, f->n, s->cap_at, 1);
+	s->at[f->n] = 0;
+	f->v[f->n] = (struct tensor){.name = arena_slice(&f->arena, name), .meta = *m, .member = NONE};
+	return &f->v[f->n++];
+}
+
 static inline struct tensor_state *tensor_state(const struct tensor_file *f) { return f->state; }
 
 int npy_read(struct tensor_file *f, struct err *err);

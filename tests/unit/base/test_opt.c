@@ -62,19 +62,20 @@ static const struct opt kernel_options[] = {
     OPT_STRING('d', "dir", "DIR", &o.kernel_dir, "where the code lies"),
     OPT_END,
 };
-static const struct opt_command commands[] = {
-    {.name = "run", .summary = "run a command", .options = run_options, .command = true, .need_command = true},
-    {.name = "kernel",
-     .summary = "show a kernel",
-     .about = "What is in this kernel?",
-     .example = {{"k0", "show one"}, {"k0 folder", "of a folder"}, {"--dir=x k0", "of another"}},
-     .footer = "NAME: a kernel.",
-     .options = kernel_options,
-     .operands = "NAME [DIR]",
-     .min = 1,
-     .max = 2},
-    {0},
+static const struct opt_command run_command = {
+    .name = "run", .summary = "run a command", .options = run_options, .command = true, .need_command = true};
+static const struct opt_command kernel_command = {
+    .name = "kernel",
+    .summary = "show a kernel",
+    .about = "What is in this kernel?",
+    .example = {{"k0", "show one"}, {"k0 folder", "of a folder"}, {"--dir=x k0", "of another"}},
+    .footer = "NAME: a kernel.",
+    .options = kernel_options,
+    .operands = "NAME [DIR]",
+    .min = 1,
+    .max = 2,
 };
+static const struct opt_command *const commands[] = {&run_command, &kernel_command, NULL};
 static const struct opt_spec plain = {
     .tool = "demo",
     .about = "What can a table do?",
@@ -274,7 +275,7 @@ static void subcommands(void **state)
 {
 	(void)state;
 	OK(&with_commands, "-q", "kernel", "-d", "x", "-A", "name");
-	assert_ptr_equal(in.sub, &commands[1]);
+	assert_ptr_equal(in.sub, &kernel_command);
 	assert_string_equal(in.v[0], "name");
 	assert_string_equal(o.kernel_dir, "x");
 	assert_true(o.quiet && o.all);
@@ -286,7 +287,7 @@ static void subcommands(void **state)
 	OK(&with_commands, "log", "kernel"); /* only the first operand */
 	assert_null(in.sub);
 	OK(&with_commands, "run", "-b", "--", "kernel", "-b");
-	assert_ptr_equal(in.sub, &commands[0]);
+	assert_ptr_equal(in.sub, &run_command);
 	assert_string_equal(in.command[0], "kernel");
 	OK(&with_commands, "kernel", "--", "-name");
 	assert_string_equal(in.v[0], "-name");
@@ -354,7 +355,7 @@ static void help(void **state)
 	assert_null(strstr(t, "secret"));
 	for (int width = 1; width < 400; width += 13) {
 		buf_reset(&text);
-		opt_help(&with_commands, &commands[1], width > 200, width % 200, &text);
+		opt_help(&with_commands, commands[1], width > 200, width % 200, &text);
 		struct slice rest = buf_slice(&text), line;
 		while (slice_line(&rest, &line))
 			assert_true(line.n <= (size_t)(width % 200 < 40 ? 40 : width % 200) || !slice_chr(line, ' ') ||
@@ -539,12 +540,12 @@ static void table_check(void **state)
 	CHECK_FINDS("demo: --a: the argument does not fit the type", OPT_STRING(0, "a", NULL, &o.out, "a"));
 	CHECK_FINDS("demo: --a: an optional argument is written \"[=NAME]\", long only", OPT_STRING('a', "a", "[=FILE]", &o.out, "a"));
 	CHECK_FINDS("demo: --a: this type's argument cannot be optional", OPT_INT(0, "a", "[=N]", &o.jobs, 0, 0, "a"));
-	struct opt_command twice[] = {commands[0], commands[0], {0}};
+	const struct opt_command second = run_command;
 	struct opt_spec s = with_commands;
-	s.commands = twice;
+	s.commands = (const struct opt_command *const[]){&run_command, &second, NULL};
 	assert_int_equal(opt_check(&s, &err), -1);
-	struct opt_command clash[] = {{.name = "a", .summary = "a", .options = options}, {0}};
-	s.commands = clash;
+	const struct opt_command clash = {.name = "a", .summary = "a", .options = options};
+	s.commands = (const struct opt_command *const[]){&clash, NULL};
 	assert_int_equal(opt_check(&s, &err), -1);
 	assert_string_equal(err.text, "demo a: two options are called --output");
 	s = plain;

@@ -2,9 +2,9 @@
 #include "../../lib/test.h"
 #include "../../lib/missing.h"
 
-#include "../../../cmd/fxexplain/emit.h"
-#include "../../../cmd/fxexplain/markdown.h"
-#include "../../../cmd/fxexplain/report.h"
+#include "../../../cmd/fxexplain/explain/emit.h"
+#include "../../../cmd/fxexplain/explain/markdown.h"
+#include "../../../cmd/fxexplain/report/report.h"
 
 #include "base/tool/limit.h"
 #include "run/diagnose/limits.h"
@@ -480,7 +480,7 @@ static void test_report(void **state)
 	struct explanation x;
 	struct buf b = {0};
 	fill(&f, &x);
-	emit_report(&b, &x, &plain);
+	report_write(&b, &x, &(struct report_options){0});
 	static const char *const parts[] = {"Describe the bug\n", "### Error logs\n", "### Minified repro\n", "### Versions\n"};
 	struct slice rest = buf_slice(&b);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -495,9 +495,9 @@ static void test_report(void **state)
 	assert_null(slice_find(buf_slice(&b), "recompile_limit = 8"));
 	assert_null(slice_find(buf_slice(&b), "<img"));
 	assert_null(slice_find(buf_slice(&b), "@torch"));
-	struct explain_options o = {.redact = true};
+	struct report_options o = {.redact = true};
 	buf_reset(&b);
-	emit_report(&b, &x, &o);
+	report_write(&b, &x, &o);
 	if (slice_find(buf_slice(&b), "ann"))
 		fail_msg("%.60s", slice_find(buf_slice(&b), "ann"));
 	assert_null(slice_find(buf_slice(&b), "ghp_"));
@@ -523,7 +523,7 @@ static void test_report(void **state)
 	for (int redact = 0; redact < 2; redact++) {
 		o.redact = redact;
 		buf_reset(&b);
-		emit_report(&b, &x, &o);
+		report_write(&b, &x, &o);
 		if (b.len >= REPORT_MAX)
 			fail_msg("%zu bytes", b.len);
 		assert_non_null(slice_find(buf_slice(&b), "### Versions"));

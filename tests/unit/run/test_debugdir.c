@@ -1,7 +1,7 @@
 /* run/debugdir: the recorded folders; phases of folders that lack files; links; what is none. */
 #include <sys/stat.h>
 
-#include "run/debugdir.h"
+#include "run/debugdir/debugdir.h"
 #include "../../lib/inductor.h"
 #include "../../lib/missing.h"
 

@@ -5,6 +5,7 @@
 #include "run/metrics.h"
 #include "run/phases.h"
 #include "run/symbols.h"
+#include "run/trace/trace.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

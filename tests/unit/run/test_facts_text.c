@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "run/facts.h"
+#include "run/textlog/textlog.h"
 
 static struct facts f;
 

@@ -5,6 +5,7 @@
 #include "run/document.h"
 #include "run/ranks/ranks.h"
 #include "run/text.h"
+#include "run/trace/trace.h"
 
 /* The rows of a log. */
 static void facts_of(struct facts *f, const char *name, struct slice text)

@@ -357,19 +357,19 @@ static void test_fates(void **state)
 	begin_log(64);
 	pid_t killed = begin_in_child(1), alive = begin_in_child(2);
 	assert_false(watch_next(&w, &c));
-	watch_look_around(&w);
+	watch_look_around(&w, watch_finish_process);
 	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_RUNS);
 	/* Told how it ended before anybody has asked, it is known on every Linux. */
 	kill(killed, SIGKILL); /* cmocka catches those of a crash */
 	assert_int_equal(waitid(P_PID, (id_t)killed, &info, WEXITED | WNOWAIT), 0);
-	watch_look_around(&w);
+	watch_look_around(&w, watch_finish_process);
 	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_KILLED);
 	assert_int_equal(how.sig, SIGKILL);
 	assert_int_equal(waitpid(killed, NULL, 0), killed);
 	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_KILLED);
 	/* Its call is over the next time; that of the other one goes on. */
 	assert_false(watch_next(&w, &c));
-	watch_look_around(&w);
+	watch_look_around(&w, watch_finish_process);
 	assert_true(watch_next(&w, &c));
 	assert_true(c.begin.pid == (uint32_t)killed && c.end.what == CALL_NONE);
 	assert_false(watch_next(&w, &c));

@@ -1,155 +1,5 @@
 #include "aten/verify/verify.h"
 
-#include <math.h>
-
-/* ---- nodes by their number of elements ---- */
-
-static const struct reference *sorting; /* qsort has no argument for it; one thread */
-
-static int64_t numel_of(const struct reference *ref, uint32_t node) { return aten_numel(ref->v[node].tensor); }
-
-static int by_numel(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const int64_t m = numel_of(sorting, x), n = numel_of(sorting, y);
-	return m != n ? (m > n) - (m < n) : (x > y) - (x < y);
-}
-
-static void index_nodes(struct verify *v)
-{
-	v->by_numel = xcalloc(v->ref->n + 1, sizeof(*v->by_numel));
-	for (uint32_t i = 0; i < v->ref->n; i++)
-		if (reference_is_tensor(v->ref, i))
-			v->by_numel[v->n_by_numel++] = i;
-	sorting = v->ref;
-	qsort(v->by_numel, v->n_by_numel, sizeof(*v->by_numel), by_numel);
-}
-
-const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n)
-{
-	uint32_t lo = 0, hi = v->n_by_numel;
-	while (lo < hi) {
-		const uint32_t mid = (lo + hi) / 2;
-		if (numel_of(v->ref, v->by_numel[mid]) < numel)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (*n = 0; lo + *n < v->n_by_numel && numel_of(v->ref, v->by_numel[lo + *n]) == numel; ++*n)
-		;
-	return v->by_numel + lo;
-}
-
-/* ---- which tensor is which node ---- */
-
-bool verify_is(struct verify *v, const struct numbers *b, uint32_t node, struct what_if *w, struct layout *l)
-{
-	struct numbers *n = w ? what_if_numbers(w, node) : reference_numbers(v->ref, node);
-	return n && numbers_match(b, n, v->ref->has_wide ? reference_error(v->ref, node, n) : 0, l);
-}
-
-static void classify(struct verify *v, struct verify_tensor *t, const struct numbers *b)
-{
-	uint32_t n;
-	struct layout l;
-	t->n = 0;
-	t->empty = !b->v || !b->n;
-	if (t->empty || t->accused)
-		return;
-	const uint32_t *node = verify_nodes(v, b->n, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!verify_is(v, b, node[i], NULL, &l))
-			continue;
-		PUSH_TO(t->m, t->n, t->cap) = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
-	}
-}
-
-static void copy_matches(struct verify_tensor *to, const struct verify_tensor *from)
-{
-	to->n = 0;
-	to->empty = from->empty;
-	GROW(to->m, to->n, to->cap, from->n + 1);
-	if (from->n)
-		memcpy(to->m, from->m, from->n * sizeof(*to->m));
-	to->n = from->n;
-}
-
-void verify_classify(struct verify *v)
-{
-	const struct observed *o = v->o;
-	for (uint32_t i = 0; i < o->n_writes; i++)
-		if (!v->write[i].accused)
-			classify(v, &v->write[i], &o->write[i].x);
-	for (uint32_t i = 0; i < o->n_reads; i++) {
-		if (o->read[i].same != NONE)
-			copy_matches(&v->read[i], &v->write[o->read[i].same]);
-		else
-			classify(v, &v->read[i], &o->read[i].x);
-	}
-}
-
-bool verify_holds(const struct verify_tensor *t, uint32_t node)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->m[i].node == node)
-			return true;
-	return false;
-}
-
-/* An output whose node is unknown counts as right. */
-bool verify_output_right(const struct verify *v, uint32_t read)
-{
-	const struct verify_tensor *t = &v->read[read];
-	return t->empty || t->expect == NONE || verify_holds(t, t->expect);
-}
-
-bool verify_reads(const struct verify *v, uint32_t call, uint32_t node)
-{
-	const struct observed_call *c = &v->o->call[call];
-	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (verify_holds(&v->read[r], node))
-			return true;
-	return false;
-}
-
-const struct verify_match *verify_written_as(const struct verify *v, uint32_t write)
-{
-	const struct verify_tensor *t = &v->write[write];
-	const uint32_t call = v->o->write[write].call;
-	const struct verify_match *m = NULL;
-	bool given = false;
-	for (uint32_t i = 0; i < t->n && call != NONE; i++) {
-		const bool g = t->m[i].node < v->ref->program->n_inputs || verify_reads(v, call, t->m[i].node);
-		if (!m || g < given || (g == given && t->m[i].off < m->off))
-			m = &t->m[i], given = g;
-	}
-	return m;
-}
-
-bool verify_inside(const struct observed_tensor *w)
-{
-	const char *at = slice_find(w->v->buffer, "_graph_");
-	return at && slice_find(slice_of(at, (size_t)(w->v->buffer.p + w->v->buffer.n - at)), "_buf");
-}
-
-bool verify_bad(const struct verify *v, uint32_t write)
-{
-	const struct verify_tensor *t = &v->write[write];
-	const struct observed_tensor *w = &v->o->write[write];
-	if (t->empty || t->accused || w->call == NONE)
-		return false;
-	if (t->expect != NONE && !verify_holds(t, t->expect))
-		return true;
-	if (verify_inside(w) || t->derived != NONE || !w->n_links)
-		return false;
-	for (uint32_t k = 0; k < w->n_links; k++) {
-		const uint32_t r = v->o->link[w->link + k];
-		if (v->o->read[r].call == NONE && !verify_output_right(v, r))
-			return true;
-	}
-	return !t->n;
-}
-
 /* ---- calls ---- */
 
 static void find_down(struct verify *v)
@@ -171,34 +21,6 @@ static void find_down(struct verify *v)
 	}
 }
 
-struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
-{
-	struct verify_finding *f = &PUSH_TO(v->finding, v->n_findings, v->cap_findings);
-	*f = (struct verify_finding){.call = call, .write = write, .node = node, .others = NONE, .at = -1};
-	return f;
-}
-
-void verify_compare(struct verify_finding *f, const double *got, const struct numbers *want, double error)
-{
-	const double eps = numbers_eps(want->dtype), slack = 16 * eps * want->max > 8 * error ? 16 * eps * want->max : 8 * error;
-	const int per = want->class == NUMBERS_COMPLEX ? 2 : 1;
-	double worst = -1;
-	f->n = (uint64_t)want->n;
-	for (int64_t i = 0; i < want->n; i++) {
-		double d = 0;
-		for (int k = 0; k < per; k++) {
-			const double g = got[i * per + k], w = want->v[i * per + k],
-				     one = isfinite(g) && isfinite(w)         ? fabs(g - w)
-					   : g == w || (isnan(g) && isnan(w)) ? 0
-									      : INFINITY;
-			d = one > d ? one : d;
-		}
-		f->wrong += d > slack;
-		if (d > worst)
-			worst = d, f->at = i, f->got = got[i * per], f->want = want->v[i * per];
-	}
-}
-
 void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 {
 	*v = (struct verify){.o = o, .ref = ref};
@@ -209,7 +31,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	v->effect = xcalloc(o->n_writes + 1, 1);
 	for (uint32_t c = 0; c < o->n_calls; c++)
 		v->row[c] = (struct verify_row){.node = NONE, .together = NONE};
-	index_nodes(v);
+	verify_index(v);
 	for (uint32_t w = 0; w < o->n_writes; w++)
 		v->write[w].expect = v->write[w].derived = NONE;
 	for (uint32_t r = 0; r < o->n_reads; r++)

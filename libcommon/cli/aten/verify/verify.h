@@ -118,6 +118,8 @@ const struct verify_match *verify_written_as(const struct verify *v, uint32_t wr
 
 /* ---- shared by the files of this folder ---- */
 
+/* Sorts the nodes by their number of elements. */
+void verify_index(struct verify *v);
 /* The candidate nodes for b, in v->by_numel: *n of them. */
 const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n);
 /* Does this tensor equal the node's value in w (NULL: in the reference)? */

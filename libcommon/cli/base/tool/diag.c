@@ -145,9 +145,8 @@ void warn(const char *fmt, ...)
 void warn_lines(struct slice lines)
 {
 	for (struct slice line; slice_line(&lines, &line);) {
-		char *text = xstrndup(line.p, line.n);
+		FREED char *text = xstrndup(line.p, line.n);
 		warn("%s", text);
-		free(text);
 	}
 }
 

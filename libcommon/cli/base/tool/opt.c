@@ -7,35 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* The options that every tool has. */
-const struct opt opt_reserved[RESERVED_COUNT + 1] = {
-    [RESERVED_H] = {.type = OPT_T_FLAG, .s = 'h', .l = "help", .help = "show this help"},
-    [RESERVED_ALL] = {.type = OPT_T_FLAG, .l = "help-all", .help = "show all options and which of them conflict"},
-    [RESERVED_V] = {.type = OPT_T_FLAG, .s = 'V', .l = "version", .help = "show the version"},
-    [RESERVED_COLOR] = OPT_CHOICE(0, "color", "WHEN", &color_when, color_names, "colour the output", .rare = true),
-    [RESERVED_OPTIONS] = {.type = OPT_T_FLAG, .l = "help-options"},
-    [RESERVED_SYNOPSIS] = {.type = OPT_T_FLAG, .l = "help-synopsis"},
-    [RESERVED_COMPLETION] = {.type = OPT_T_STRING, .l = "completion", .arg = "SHELL"},
-    [RESERVED_COUNT] = OPT_END,
-};
-const struct opt opt_none[] = {OPT_END};
-
-struct opt_walk opt_walk_start(const struct opt_spec *spec, const struct opt_command *sub)
-{
-	return (struct opt_walk){
-	    .table = {sub && sub->options ? sub->options : opt_none, spec->options ? spec->options : opt_none, opt_reserved}};
-}
-
-const struct opt *opt_walk_next(struct opt_walk *w)
-{
-	for (; w->i < ARRAY_LEN(w->table); w->i++, w->at = NULL) {
-		w->at = w->at ? w->at + 1 : w->table[w->i];
-		if (w->at->type != OPT_T_END)
-			return w->at;
-	}
-	return NULL;
-}
-
 static const struct opt *find_short(const struct opt_spec *spec, const struct opt_command *sub, char c)
 {
 	struct opt_walk w = opt_walk_start(spec, sub);
@@ -76,7 +47,7 @@ static struct opt_guess nearest(const struct opt_spec *spec, const struct opt_co
 /* The subcommand that has this option, though it is not in force. */
 static const struct opt_command *owner(const struct opt_spec *spec, struct slice name)
 {
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		for (const struct opt *o = c->options; o && o->type; o++)
 			if (opt_is_shown(o) && o->l && slice_is(name, o->l))
 				return c;
@@ -108,7 +79,9 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 	case RESERVED_SYNOPSIS:
 		opt_synopsis(spec, sub, text);
 		buf_addc(text, '\n');
-		for (const struct opt_command *c = spec->commands; !sub && c && c->name; c++) {
+		opt_each_command(c, spec) {
+			if (sub)
+				break;
 			opt_synopsis(spec, c, text);
 			buf_addc(text, '\n');
 		}
@@ -124,7 +97,7 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 
 static const struct opt_command *find_command(const struct opt_spec *spec, const char *name)
 {
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -177,7 +150,7 @@ static enum opt_result long_option(struct parser *p, const char *word)
 		err_set(p->err, EXIT_USAGE, "option '--%s' takes no value", o->l);
 		return OPT_BAD;
 	}
-	char *full = xasprintf("--%s", o->l);
+	FREED char *full = xasprintf("--%s", o->l);
 	enum opt_result r = OPT_BAD;
 	if (eq)
 		value = eq + 1;
@@ -185,7 +158,6 @@ static enum opt_result long_option(struct parser *p, const char *word)
 		value = next_value(p, o, full);
 	if (value || !o->arg || opt_is_optional(o))
 		r = take_option(p, o, full, value);
-	free(full);
 	return r;
 }
 

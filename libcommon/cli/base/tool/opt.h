@@ -165,6 +165,7 @@ struct opt_example {
 	const char *args, *what;
 };
 
+struct operands;
 struct opt_command {
 	const char *name, *summary;
 	const char *about;             /* the question it answers; NULL: the summary */
@@ -177,6 +178,7 @@ struct opt_command {
 	bool command;                  /* "-- COMMAND [ARG...]" is taken */
 	bool need_command;             /* and must be given */
 	const struct opt_rule *rules;
+	int (*run)(struct operands *in); /* for the tool's main(): the status */
 };
 
 struct opt_spec {
@@ -188,9 +190,10 @@ struct opt_spec {
 	const char *operands; /* these five, too */
 	int min, max;
 	bool command, need_command;
-	const struct opt_rule *rules;       /* without a subcommand; NULL for none */
-	const struct opt_command *commands; /* ended by a NULL name; NULL for none */
+	const struct opt_rule *rules;              /* without a subcommand; NULL for none */
+	const struct opt_command *const *commands; /* NULL-terminated; NULL for none */
 };
+#define opt_each_command(c, spec) for (const struct opt_command *const *c##_at = (spec)->commands, *c; c##_at && (c = *c##_at); c##_at++)
 
 struct operands {
 	const char **v; /* NULL-terminated */

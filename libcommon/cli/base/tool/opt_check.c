@@ -72,11 +72,11 @@ int opt_check(const struct opt_spec *spec, struct err *err)
 	if (check_tables(spec, NULL, err) < 0 || opt_check_rules(spec, NULL, err) < 0 ||
 	    check_operands(spec, spec->operands, spec->min, spec->max, err) < 0)
 		return -1;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++) {
+	opt_each_command(c, spec) {
 		if (!c->summary)
 			return err_set(err, EXIT_USAGE, "%s: command %s has no summary", spec->tool, c->name);
-		for (const struct opt_command *d = spec->commands; d != c; d++)
-			if (!strcmp(c->name, d->name))
+		opt_each_command(d, spec)
+			if (d != c && !strcmp(c->name, d->name))
 				return err_set(err, EXIT_USAGE, "%s: two commands are called %s", spec->tool, c->name);
 		if (check_tables(spec, c, err) < 0 || opt_check_rules(spec, c, err) < 0 ||
 		    check_operands(spec, c->operands, c->min, c->max, err) < 0)

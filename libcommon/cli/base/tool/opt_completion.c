@@ -15,33 +15,6 @@ static void add_names(const struct opt *table, struct buf *b)
 	}
 }
 
-static void add_valued(const struct opt *table, struct buf *b)
-{
-	for (const struct opt *o = table; o && o->type; o++)
-		if (opt_is_option(o) && o->arg && !opt_is_optional(o)) {
-			if (o->s)
-				buf_addf(b, "%s-%c", b->len ? "|" : "", o->s);
-			if (o->l)
-				buf_addf(b, "%s--%s", b->len ? "|" : "", o->l);
-		}
-}
-
-void opt_add_valued(const struct opt_spec *spec, struct buf *b)
-{
-	add_valued(spec->options, b);
-	add_valued(opt_reserved, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		add_valued(c->options, b);
-}
-
-bool opt_any_command(const struct opt_spec *spec)
-{
-	bool any = spec->command;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		any |= c->command;
-	return any;
-}
-
 static void add_value_cases(const struct opt *table, const char *cmd, struct buf *b)
 {
 	for (const struct opt *o = table; o && o->type; o++) {
@@ -59,13 +32,12 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 			buf_addf(b, "%s%s::-%c", n++ ? "|" : "", scope, o->s);
 		buf_adds(b, ")\n\t\t");
 		if (o->type == OPT_T_CHOICE) {
-			struct buf words = {0};
+			LOCAL_BUF words = {0};
 			for (int i = 0; o->choices[i]; i++)
 				buf_addf(&words, "%s%s", i ? " " : "", o->choices[i]);
 			buf_adds(b, "mapfile -t COMPREPLY < <(compgen -W ");
 			buf_add_word(b, buf_str(&words));
 			buf_adds(b, " -- \"$cur\")\n");
-			buf_release(&words);
 		} else if (strstr(o->arg, "DIR") || strstr(o->arg, "FILE")) {
 			buf_addf(b, "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -%c -- \"$cur\")\n",
 				 strstr(o->arg, "FILE") ? 'f' : 'd');
@@ -81,7 +53,7 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 /* Finds what the words before the cursor come to: $cmd and $operands; after "--" they are files or a command, and that is all. */
 static void add_loop(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf valued = {0};
+	LOCAL_BUF valued = {0};
 	opt_add_valued(spec, &valued);
 	buf_adds(b, "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		    "\t\tword=${COMP_WORDS[i]}\n"
@@ -104,12 +76,11 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "\t\t-?*)\n\t\t\t;;\n");
 	if (spec->commands) {
 		buf_adds(b, "\t\t");
-		for (const struct opt_command *c = spec->commands; c->name; c++)
-			buf_addf(b, "%s%s", c == spec->commands ? "" : "|", c->name);
+		opt_each_command(c, spec)
+			buf_addf(b, "%s%s", c == spec->commands[0] ? "" : "|", c->name);
 		buf_adds(b, ")\n\t\t\t((operands++ == 0)) && cmd=$word\n\t\t\t;;\n");
 	}
 	buf_adds(b, "\t\t*)\n\t\t\t((operands++))\n\t\t\t;;\n\t\tesac\n\tdone\n");
-	buf_release(&valued);
 }
 
 /* A word with a dash: all names. */
@@ -121,7 +92,7 @@ static void add_all_names(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "'\n");
 	if (spec->commands) {
 		buf_adds(b, "\t\tcase $cmd in\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
+		opt_each_command(c, spec) {
 			buf_addf(b, "\t\t%s) names+='", c->name);
 			add_names(c->options, b);
 			buf_adds(b, "' ;;\n");
@@ -141,15 +112,15 @@ static void add_operands(const struct opt_spec *spec, struct buf *b)
 	if (spec->commands) {
 		buf_adds(b, "\tif ((operands == 0)); then\n"
 			    "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W '");
-		for (const struct opt_command *c = spec->commands; c->name; c++)
-			buf_addf(b, "%s%s", c == spec->commands ? "" : " ", c->name);
+		opt_each_command(c, spec)
+			buf_addf(b, "%s%s", c == spec->commands[0] ? "" : " ", c->name);
 		buf_adds(b, "' -- \"$cur\")\n\tfi\n");
 	}
 }
 
 static void completion_bash(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf fn = {0};
+	LOCAL_BUF fn = {0};
 	for (const char *c = spec->tool; *c; c++)
 		buf_addc(&fn, isalnum((unsigned char)*c) ? *c : '_');
 	buf_addf(b, "# bash completion for %s, written by: %s --completion=bash\n", spec->tool, spec->tool);
@@ -165,7 +136,7 @@ static void completion_bash(const struct opt_spec *spec, struct buf *b)
 		    "\tfi\n");
 	add_loop(spec, b);
 	buf_adds(b, "\tcase $cmd:$eq:$prev in\n");
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		add_value_cases(c->options, c->name, b);
 	add_value_cases(spec->options, NULL, b);
 	add_value_cases(opt_reserved, NULL, b);
@@ -173,7 +144,6 @@ static void completion_bash(const struct opt_spec *spec, struct buf *b)
 	add_all_names(spec, b);
 	add_operands(spec, b);
 	buf_addf(b, "}\ncomplete -F _%s %s\n", buf_str(&fn), spec->tool);
-	buf_release(&fn);
 }
 
 const char *opt_completion(const struct opt_spec *spec, const char *shell, struct buf *b)

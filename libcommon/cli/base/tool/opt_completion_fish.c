@@ -17,12 +17,11 @@ static void add_value(const struct opt *o, struct buf *b)
 	/* fish knows no option whose value may be left out: that one is completed after --name= all the same. */
 	const char *need = opt_is_optional(o) ? "" : " -r";
 	if (o->type == OPT_T_CHOICE) {
-		struct buf words = {0};
+		LOCAL_BUF words = {0};
 		for (int i = 0; o->choices[i]; i++)
 			buf_addf(&words, "%s%s", i ? " " : "", o->choices[i]);
 		buf_addf(b, "%s -f -a ", need);
 		add_quoted(b, buf_str(&words));
-		buf_release(&words);
 	} else if (strstr(o->arg, "FILE")) {
 		buf_addf(b, "%s -F", need);
 	} else if (strstr(o->arg, "DIR")) {
@@ -38,7 +37,7 @@ static void add_value(const struct opt *o, struct buf *b)
  * "--". */
 static void add_functions(const struct opt_spec *spec, const char *fn, struct buf *b)
 {
-	struct buf valued = {0};
+	LOCAL_BUF valued = {0};
 	opt_add_valued(spec, &valued);
 	for (size_t i = 0; i < valued.len; i++)
 		valued.p[i] = valued.p[i] == '|' ? ' ' : valued.p[i];
@@ -57,7 +56,6 @@ static void add_functions(const struct opt_spec *spec, const char *fn, struct bu
 		 "\treturn 1\n"
 		 "end\n",
 		 fn, valued.len ? " " : "", buf_str(&valued));
-	buf_release(&valued);
 	if (opt_any_command(spec))
 		buf_addf(b,
 			 "function __%s_behind\n"
@@ -91,20 +89,19 @@ static void add_table(const struct opt_spec *spec, const struct opt *table, cons
 
 void opt_completion_fish(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	for (const char *c = spec->tool; *c; c++)
 		buf_addc(&name, isalnum((unsigned char)*c) ? *c : '_');
 	const char *fn = buf_str(&name);
 	buf_addf(b, "# fish completion for %s, written by: %s --completion=fish\n", spec->tool, spec->tool);
 	add_functions(spec, fn, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++) {
+	opt_each_command(c, spec) {
 		buf_addf(b, "complete -c %s -n 'not __%s_sub' -a %s -d ", spec->tool, fn, c->name);
 		add_quoted(b, c->summary);
 		buf_addc(b, '\n');
 	}
 	add_table(spec, opt_reserved, fn, NULL, b);
 	add_table(spec, spec->options, fn, NULL, b);
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		add_table(spec, c->options, fn, c->name, b);
-	buf_release(&name);
 }

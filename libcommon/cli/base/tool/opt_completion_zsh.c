@@ -34,7 +34,7 @@ static void add_value(const struct opt *o, struct buf *b)
 static void add_option_name(const struct opt *o, const char *name, struct buf *b)
 {
 	bool again = o->type == OPT_T_LIST || o->type == OPT_T_PAIRS || o->type == OPT_T_COUNT || o->type == OPT_T_CALL;
-	struct buf spec = {0};
+	LOCAL_BUF spec = {0};
 	if (again)
 		buf_addc(&spec, '*');
 	else if (o->s && o->l)
@@ -50,7 +50,6 @@ static void add_option_name(const struct opt *o, const char *name, struct buf *b
 	buf_adds(b, "\t\t");
 	buf_add_word(b, buf_str(&spec));
 	buf_addc(b, '\n');
-	buf_release(&spec);
 }
 
 static void add_table(const struct opt *table, struct buf *b)
@@ -76,13 +75,12 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "\tfor ((i = 2; i < CURRENT; i++)); do\n"
 		    "\t\tcase $words[i] in\n"
 		    "\t\t(--) dashes=$i; break ;;\n");
-	struct buf valued = {0};
+	LOCAL_BUF valued = {0};
 	opt_add_valued(spec, &valued);
 	if (valued.len)
 		buf_addf(b, "\t\t(%s) ((i++)) ;;\n", buf_str(&valued));
-	buf_release(&valued);
 	buf_adds(b, "\t\t(-?*) ;;\n");
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		buf_addf(b, "\t\t(%s) ((operands++ == 0)) && cmd=$words[i] ;;\n", c->name);
 	buf_adds(b, "\t\t(*) ((operands++)) ;;\n"
 		    "\t\tesac\n"
@@ -95,7 +93,7 @@ static void add_loop(const struct opt_spec *spec, struct buf *b)
 
 void opt_completion_zsh(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf fn = {0};
+	LOCAL_BUF fn = {0};
 	for (const char *c = spec->tool; *c; c++)
 		buf_addc(&fn, isalnum((unsigned char)*c) ? *c : '_');
 	buf_addf(b, "#compdef %s\n# zsh completion for %s, written by: %s --completion=zsh\n", spec->tool, spec->tool, spec->tool);
@@ -109,7 +107,7 @@ void opt_completion_zsh(const struct opt_spec *spec, struct buf *b)
 	buf_adds(b, "\t)\n");
 	if (spec->commands) {
 		buf_adds(b, "\tcase $cmd in\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
+		opt_each_command(c, spec) {
 			buf_addf(b, "\t(%s) specs+=(\n", c->name);
 			add_table(c->options, b);
 			buf_adds(b, "\t) ;;\n");
@@ -119,18 +117,16 @@ void opt_completion_zsh(const struct opt_spec *spec, struct buf *b)
 	buf_addf(b, "\t_arguments -s -S : $specs %s'*:file:_files'\n", spec->commands ? "'1:file:->first' " : "");
 	if (spec->commands) {
 		buf_adds(b, "\tif [[ $state == first ]]; then\n\t\tlocal -a commands=(\n");
-		for (const struct opt_command *c = spec->commands; c->name; c++) {
-			struct buf one = {0};
+		opt_each_command(c, spec) {
+			LOCAL_BUF one = {0};
 			buf_addf(&one, "%s:", c->name);
 			add_part(&one, c->summary);
 			buf_adds(b, "\t\t\t");
 			buf_add_word(b, buf_str(&one));
 			buf_addc(b, '\n');
-			buf_release(&one);
 		}
 		buf_adds(b, "\t\t)\n\t\t_describe -t commands command commands\n\t\t_files\n\tfi\n");
 	}
 	buf_addf(b, "}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n\t_%s \"$@\"\nelse\n\tcompdef _%s %s\nfi\n", buf_str(&fn),
 		 buf_str(&fn), spec->tool);
-	buf_release(&fn);
 }

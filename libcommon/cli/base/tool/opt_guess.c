@@ -65,7 +65,7 @@ int opt_misspelt_command(const struct opt_spec *spec, const char *word, struct e
 	struct opt_guess g = {.word = slice_str(word)};
 	if (strpbrk(word, "./") || is_file(word))
 		return 0;
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+	opt_each_command(c, spec)
 		opt_guess(&g, c->name);
 	FREED char *meant = opt_guess_text(&g);
 	return g.best ? err_set(err, EXIT_USAGE, "'%s' is neither a file nor a command%s", word, meant) : 0;
@@ -77,8 +77,8 @@ int opt_forgotten_dashes(const struct opt_spec *spec, const struct opt_command *
 	for (int i = at; i < argc; i++)
 		if (!strcmp(argv[i], "--"))
 			return 0;
-	for (const struct opt_command *c = spec->commands; !sub && !spec->command && c && c->name; c++)
-		if (c->need_command)
+	opt_each_command(c, spec)
+		if (!sub && !spec->command && c->need_command)
 			to = c;
 	if (!(to ? to->command : spec->command) || (!(sub && sub->need_command) && (is_file(argv[at]) || !is_program(argv[at]))))
 		return 0;

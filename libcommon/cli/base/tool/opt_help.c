@@ -255,7 +255,7 @@ static void commands(struct help *h)
 		return;
 	buf_addf(h->b, "\nCommands ('%s COMMAND -h' shows the options of one):\n", h->spec->tool);
 	h->col = col < HELP_COLUMN_NARROW ? col : HELP_COLUMN_NARROW;
-	for (const struct opt_command *c = h->spec->commands; c->name; c++) {
+	opt_each_command(c, h->spec) {
 		FREED char *left = xasprintf("  %s", c->name);
 		entry(h, left, c->summary);
 	}

@@ -1,6 +1,7 @@
 /* opt_part.h - what the files of opt.h share; nobody else includes it.
  *
  *     opt.c              the command line: words -> options by name -> targets
+ *     opt_tables.c       the tables in force
  *     opt_value.c        one option's value into its target
  *     opt_guess.c        what was meant by a name that there is not, or by a command without "--"
  *     opt_help.c         -h, --help-all, the synopsis, the list that the manual is compared with

@@ -78,9 +78,8 @@ static void sweep_beside(const char *path)
 		pid_t pid = left_by(e->d_name, name, strlen(name));
 		if (!is_left(dirfd(d), e->d_name, pid))
 			continue;
-		char *left = xasprintf("%s.tmp.%ld", path, (long)pid);
+		FREED char *left = xasprintf("%s.tmp.%ld", path, (long)pid);
 		remove_tree(left);
-		free(left);
 	}
 	if (d)
 		closedir(d);
@@ -304,9 +303,8 @@ void output_discard(const struct output *o, const char *name)
 		elsewhere->output_discard(o->number, name);
 		return;
 	}
-	char *path = xasprintf("%s/%s", o->tmp, name);
+	FREED char *path = xasprintf("%s/%s", o->tmp, name);
 	remove_tree(path);
-	free(path);
 }
 
 /* Moves the new one to its name; the replaced one is then under the temporary name. */
@@ -318,7 +316,7 @@ static int put_in_place(const struct output *o)
 	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
 		return r;
 	/* On a file system without exchange: two renames. */
-	char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
+	FREED char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
 	r = rename(o->path, old);
 	if (!r && (r = rename(o->tmp, o->path)) < 0) {
 		int why = errno;
@@ -327,7 +325,6 @@ static int put_in_place(const struct output *o)
 	} else if (!r) {
 		rename(old, o->tmp);
 	}
-	free(old);
 	return r;
 }
 

@@ -361,7 +361,7 @@ static int seen_columns(struct slice t)
 
 void put_wraps(struct screen *s, size_t from, int indent)
 {
-	struct buf all = {0};
+	LOCAL_BUF all = {0};
 	if (!s->width || s->b.len <= from)
 		return;
 	size_t start = from; /* something may precede it */
@@ -386,5 +386,4 @@ void put_wraps(struct screen *s, size_t from, int indent)
 		}
 		buf_addc(&s->b, '\n');
 	}
-	buf_release(&all);
 }

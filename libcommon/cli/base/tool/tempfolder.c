@@ -45,19 +45,17 @@ static void boot_id(char id[BOOT_ID])
 static void remove_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *new = xasprintf("%.*s/" NEW_PREFIX "%s", (int)(slash - path), path, path + strlen(path) - strlen(TEMP_RANDOM));
+	FREED char *new = xasprintf("%.*s/" NEW_PREFIX "%s", (int)(slash - path), path, path + strlen(path) - strlen(TEMP_RANDOM));
 	DIR *d = opendir(path);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, TEMP_MARK))
 			continue;
-		char *in = xasprintf("%s/%s", path, e->d_name);
+		FREED char *in = xasprintf("%s/%s", path, e->d_name);
 		remove_tree(in);
-		free(in);
 	}
 	if (d)
 		closedir(d);
 	remove_tree(rename(path, new) == 0 ? new : path);
-	free(new);
 }
 
 /* ---- leftovers of others ---- */
@@ -108,9 +106,8 @@ static void sweep(const char *path, const char *boot)
 		int lock = take_lock(dirfd(d), e->d_name, boot);
 		if (lock < 0)
 			continue;
-		char *left = xasprintf("%s/%s", path, e->d_name);
+		FREED char *left = xasprintf("%s/%s", path, e->d_name);
 		remove_folder(left);
-		free(left);
 		close(lock);
 	}
 	if (d)

@@ -4,6 +4,37 @@
 
 /* ---- rows by name ---- */
 
+uint32_t km_add_node(struct kernelmap *m, struct slice name)
+{
+	uint32_t row = intern_add(&m->node_names, name);
+	if (row < m->n_node)
+		return row;
+	PUSH(m, node) = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = NONE, .source = NONE, .compute = true};
+	return row;
+}
+
+/* The list under construction is the last one in item[]. */
+void km_list_begin(struct kernelmap *m, struct kmlist *l) { *l = (struct kmlist){m->n_item, 0}; }
+
+void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (m->item[l->first + i] == row)
+			return;
+	if (l->n >= 8192)
+		return;
+	if (l->first + l->n != m->n_item) { /* others follow it: copy it to the end */
+		GROW(m->item, m->n_item, m->cap_item, l->n);
+		memmove(&m->item[m->n_item], &m->item[l->first], l->n * sizeof(*m->item));
+		l->first = m->n_item;
+		m->n_item += l->n;
+	}
+	PUSH(m, item) = row;
+	l->n++;
+}
+
+uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == NONE ? NONE : km_add_node(m, graph_name(&m->graph, fx)); }
+
 void km_rows_add(struct km_rows *r, struct slice name, uint32_t row)
 {
 	uint32_t i = intern_add(&r->name, name);

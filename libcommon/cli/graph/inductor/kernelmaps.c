@@ -14,22 +14,6 @@ static struct slice keep_file(struct kernelmaps *k, struct mapfile *f)
 	return own->bytes;
 }
 
-struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes)
-{
-	struct buf *own = xcalloc(1, sizeof(*own));
-	buf_add_slice(own, bytes);
-	PUSH(k, buf) = own;
-	return buf_slice(own);
-}
-
-bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in)
-{
-	if (k->n_input >= KERNELMAPS_MAX)
-		return false;
-	PUSH(k, input) = *in;
-	return true;
-}
-
 static void add_log(struct kernelmaps *k, struct slice text)
 {
 	PUSH(k, text) = text;
@@ -122,9 +106,8 @@ static void add_code(struct reading *r, struct pending *p, struct slice text, bo
 	uint32_t before = 0;
 	for (uint32_t i = 0; i < r->k->n_input; i++)
 		before += slice_is(r->k->input[i].folder, id);
-	FREED char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
-	in.name = arena_slice(&r->k->arena, slice_str(name));
 	in.folder = arena_slice(&r->k->arena, slice_str(id));
+	in.name = before ? arena_textf(&r->k->arena, "%s (%u)", id, before + 1) : in.folder;
 	if (cpp) {
 		in.wrapper = kernelmaps_keep(r->k, text);
 		in.kernels = p->kernels;

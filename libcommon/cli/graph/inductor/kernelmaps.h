@@ -15,7 +15,7 @@
 #ifndef PT2_INDUCTOR_KERNELMAPS_H
 #define PT2_INDUCTOR_KERNELMAPS_H
 #include "graph/inductor/kernelmap.h"
-#include "run/debugdir.h"
+#include "run/debugdir/debugdir.h"
 
 #define KERNELMAPS_MAX 16384
 

@@ -1,5 +1,6 @@
 /* kernelmaps_text.c - compilations from a text log: TORCH_LOGS=output_code; ir_post_fusion and post_grad_graphs add more. */
 #include "graph/inductor/kernelmaps.h"
+#include "base/rows.h"
 
 #define COMPILATIONS 4096
 
@@ -20,6 +21,22 @@ struct log {
 	struct compilation *c;
 	uint32_t n, cap;
 };
+
+struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes)
+{
+	struct buf *own = xcalloc(1, sizeof(*own));
+	buf_add_slice(own, bytes);
+	PUSH(k, buf) = own;
+	return buf_slice(own);
+}
+
+bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in)
+{
+	if (k->n_input >= KERNELMAPS_MAX)
+		return false;
+	PUSH(k, input) = *in;
+	return true;
+}
 
 static bool artifact(struct slice line, struct slice *id, enum part *part, struct slice *text)
 {
@@ -73,9 +90,8 @@ static void done(struct log *l, struct compilation *c)
 	c->from = l->at;
 	if (!any)
 		return;
-	FREED char *name = before ? xasprintf("%.*s (%u)", SL(c->id), before + 1) : xstrndup(c->id.p, c->id.n);
-	in.name = arena_slice(&l->k->arena, slice_str(name));
 	in.folder = arena_slice(&l->k->arena, c->id);
+	in.name = before ? arena_textf(&l->k->arena, "%.*s (%u)", SL(c->id), before + 1) : in.folder;
 	kernelmaps_add(l->k, &in);
 }
 

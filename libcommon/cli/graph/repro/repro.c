@@ -347,3 +347,23 @@ int repro_inputs_from_graph(struct repro *r, struct err *err)
 			rc = input_of(r, r->graph.module[0].first + i, &env, &next, err);
 	return rc < 0 ? -1 : repro_join(r, err);
 }
+
+int bad_line(const struct reading *s, uint32_t line, const char *fmt, ...)
+{
+	LOCAL_BUF b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	err_set(s->err, EXIT_INPUT, "'%s' line %u: %s", s->path, line, buf_str(&b));
+	return -1;
+}
+
+struct slice take_string(struct repro *r, struct slice literal, bool *ok)
+{
+	LOCAL_BUF b = {0};
+	const bool is = pytext_string(literal, &b);
+	if (ok)
+		*ok = is;
+	return is ? repro_keep(r, buf_slice(&b)) : SLICE("");
+}

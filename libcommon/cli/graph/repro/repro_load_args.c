@@ -41,7 +41,7 @@ static int take_hash(struct loading *d, struct slice text, struct repro_storage 
 {
 	if (slice_is(text, "None"))
 		return 0;
-	st->hash = take_string(d->r, text);
+	st->hash = take_string(d->r, text, NULL);
 	for (size_t i = 0; i < st->hash.n; i++) {
 		const char c = st->hash.p[i];
 		if (!is_digit(c) && !((c | 32) >= 'a' && (c | 32) <= 'z') && c != '_' && c != '-')
@@ -209,7 +209,7 @@ static int read_symint(struct loading *d)
 		return FAIL(d, "a symint must have an integer");
 	struct symsize expr = in.value;
 	if (a && !slice_is(a->value, "None")) {
-		in.expr = take_string(r, a->value);
+		in.expr = take_string(r, a->value, NULL);
 		if (!in.expr.n)
 			return FAIL(d, "'%.*s' is not an expression in quotes", SLN(a->value, CLIP));
 		expr = symsize_parse_any(&r->graph.tab, in.expr);

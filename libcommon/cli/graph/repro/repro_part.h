@@ -30,8 +30,8 @@ static inline struct pytext part_text(const struct reading *s, struct slice text
 }
 int bad_line(const struct reading *s, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* A copy of a string literal's characters; None and anything else: "". */
-struct slice take_string(struct repro *r, struct slice literal);
+/* A copy of a string literal's characters; None and anything else: "", and *ok (or NULL) is false. */
+struct slice take_string(struct repro *r, struct slice literal, bool *ok);
 /* device(type='cuda', index=0), torch.device('cuda:0'), 'cuda:0' -> "cuda:0"; "" if it is not a device. */
 struct slice take_device(struct repro *r, struct slice text);
 /* The sizes of "(8, s77)", "[8]", "torch.Size([8])" into dim (GRAPH_MAX_DIMS of them). -1: not sizes. */

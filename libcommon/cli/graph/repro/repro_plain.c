@@ -3,6 +3,7 @@
 #include "graph/repro/plain.h"
 #include "graph/repro/repro_plain.h"
 #include "graph/slice.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -486,8 +487,12 @@ static int add_body(struct plain_writer *w, struct buf *b)
 	return status;
 }
 
-int plain_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
+int plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
+	if (how->style != REPRO_PLAIN) {
+		launcher_text(p, r, how, b);
+		return 0;
+	}
 	struct plain_writer w = {.p = p, .r = r, .how = how, .err = err, .form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form};
 	LOCAL_BUF body = {0};
 	w.dynamic = is_dynamic(&w);
@@ -505,5 +510,18 @@ int plain_text(const struct plan *p, const struct repro *r, const struct repro_p
 	graph_release(&w.g);
 	free(w.size);
 	free(w.name);
+	return status;
+}
+
+int repro_text(const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
+{
+	struct plan p;
+	LOCAL_BUF path = {0};
+	buf_add_slice(&path, r->path);
+	const int rc = plan_make(&p, r, how, path_base(buf_str(&path)), err);
+	if (rc < 0)
+		return -1;
+	const int status = plan_text(&p, r, how, b, err);
+	plan_release(&p);
 	return status;
 }

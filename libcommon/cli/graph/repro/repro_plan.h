@@ -59,11 +59,11 @@ struct plan {
 /* base: the program's file name, for the folder. */
 int plan_make(struct plan *p, const struct repro *r, const struct repro_program *how, const char *base, struct err *err);
 void plan_release(struct plan *p);
-/* Fails (EXIT_INPUT) if REPRO_PLAIN cannot express it. */
+/* repro_plain.c. Fails (EXIT_INPUT) if REPRO_PLAIN cannot express it. */
 int plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err);
+/* repro_write.c: every style but REPRO_PLAIN. */
+void launcher_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b);
 
-/* repro_plain.c: plan_text for REPRO_PLAIN. */
-int plain_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err);
 /* The head of a program, for both writers. */
 struct slice plan_backend_module(const struct repro *r);     /* "toys:toy_compiler": its module; "" */
 void plan_add_backend(const struct repro *r, struct buf *b); /* 'inductor', toys.toy_compiler, any text */

@@ -7,17 +7,6 @@
 static const char *const form_names[] = {"aot", "dynamo", "aot_inductor", "graph"};
 const char *repro_form_name(enum repro_form f) { return (size_t)f < ARRAY_LEN(form_names) ? form_names[f] : "unknown"; }
 
-int bad_line(const struct reading *s, uint32_t line, const char *fmt, ...)
-{
-	LOCAL_BUF b = {0};
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addvf(&b, fmt, ap);
-	va_end(ap);
-	err_set(s->err, EXIT_INPUT, "'%s' line %u: %s", s->path, line, buf_str(&b));
-	return -1;
-}
-
 bool has_word(struct slice text, const char *word)
 {
 	const size_t n = strlen(word);
@@ -78,19 +67,6 @@ static int next_item(struct pytext *t, struct item *it, struct err *err)
 
 /* ---- the head ---- */
 
-static struct slice keep_string(struct repro *r, struct slice literal, bool *ok)
-{
-	LOCAL_BUF b = {0};
-	*ok = pytext_string(literal, &b);
-	return *ok ? repro_keep(r, buf_slice(&b)) : SLICE("");
-}
-
-struct slice take_string(struct repro *r, struct slice literal)
-{
-	bool ok;
-	return keep_string(r, literal, &ok);
-}
-
 /* os.environ['NAME'] = 'VALUE', os.environ.pop('NAME', None) */
 static bool take_env(struct repro *r, const struct item *it)
 {
@@ -103,7 +79,7 @@ static bool take_env(struct repro *r, const struct item *it)
 	if (pytext_assign(code, &name, &value)) {
 		if (!pytext_inside(slice_of(name.p + 10, name.n - 10), '[', &inside))
 			return false;
-		struct slice n = keep_string(r, inside, &ok), v = keep_string(r, value, &ok2);
+		struct slice n = take_string(r, inside, &ok), v = take_string(r, value, &ok2);
 		if (!ok || !ok2)
 			return false;
 		struct repro_line *l = repro_add_line(r, REPRO_ENV_SET, it->whole);
@@ -113,7 +89,7 @@ static bool take_env(struct repro *r, const struct item *it)
 	}
 	if (!pytext_call(code, &callee, &inside) || !slice_is(callee, "os.environ.pop") || pytext_args(inside, arg, 2) < 1)
 		return false;
-	struct slice n = keep_string(r, arg[0].value, &ok);
+	struct slice n = take_string(r, arg[0].value, &ok);
 	if (ok)
 		repro_add_line(r, REPRO_ENV_POP, it->whole)->name = n;
 	return ok;
@@ -210,7 +186,7 @@ static struct slice imported(struct repro *r, struct slice name)
 static void take_backend(struct repro *r, struct slice value)
 {
 	bool ok;
-	struct slice s = keep_string(r, value, &ok);
+	struct slice s = take_string(r, value, &ok);
 	if (ok || slice_is(value, "None")) {
 		r->backend = s;
 		return;
@@ -234,7 +210,7 @@ static struct slice take_save_dir(struct repro *r, struct slice value)
 	if (pytext_call(value, &callee, &inside) && slice_is(callee, "os.path.join") && slice_find(inside, "__file__") &&
 	    pytext_args(inside, arg, 2) == 2)
 		value = arg[1].value;
-	return take_string(r, value);
+	return take_string(r, value, NULL);
 }
 
 static void take_run(struct repro *r, struct slice inside)
@@ -250,7 +226,7 @@ static void take_run(struct repro *r, struct slice inside)
 	while (pytext_arg(&inside, &a) == 1) {
 		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 			if (slice_is(a.name, fields[i].name))
-				*fields[i].to = fields[i].string ? take_string(r, a.value) : a.value;
+				*fields[i].to = fields[i].string ? take_string(r, a.value, NULL) : a.value;
 		if (slice_is(a.name, "save_dir"))
 			r->save_dir = take_save_dir(r, a.value);
 		if (slice_is(a.name, "backend"))
@@ -324,7 +300,7 @@ static int take_exported(struct reading *s, struct slice value)
 	struct slice callee, inside;
 	struct pyarg a;
 	if (pytext_call(value, &callee, &inside) && slice_is(callee, "torch.export.load") && pytext_args(inside, &a, 1) >= 1)
-		s->r->exported = take_string(s->r, a.value);
+		s->r->exported = take_string(s->r, a.value, NULL);
 	return 0;
 }
 

@@ -583,10 +583,8 @@ static void write_mod(struct writer *w)
 	buf_adds(w->b, "mod = Repro()\n");
 }
 
-int plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
+void launcher_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b)
 {
-	if (how->style == REPRO_PLAIN)
-		return plain_text(p, r, how, b, err);
 	struct writer w = {.p = p, .r = r, .how = how, .b = b, .alone = how->style == REPRO_ALONE};
 	w.form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form;
 	fxcode_write(how->graph ? how->graph : &r->graph, FXCODE_RUNNABLE, &w.code);
@@ -605,18 +603,4 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 		write_mod(&w);
 	(w.form == REPRO_AFTER_DYNAMO ? write_dynamo_foot : w.form == REPRO_AOTI ? write_aoti_foot : write_aot_foot)(&w);
 	buf_release(&w.code);
-	return 0;
-}
-
-int repro_text(const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
-{
-	struct plan p;
-	LOCAL_BUF path = {0};
-	buf_add_slice(&path, r->path);
-	const int rc = plan_make(&p, r, how, path_base(buf_str(&path)), err);
-	if (rc < 0)
-		return -1;
-	const int status = plan_text(&p, r, how, b, err);
-	plan_release(&p);
-	return status;
 }

@@ -2,10 +2,14 @@
  *
  *     binprobe.c          the parent: starts the child, reads its result
  *     binprobe_sandbox.c  limits and filters
- *     binprobe_load.c     an ELF loader that runs nothing; binprobe_stub.c stubs for imports and kernels, binprobe_x86_64.c
- *     (binprobe_aarch64.c) their code binprobe_fake.c     torch's C functions on tensors without memory, binprobe_ops.c its operators,
- *     kernels, CUDA binprobe_rule.c     the result of an operator, by its rule in core/aten binprobe_run.c      one run of the model and
- *     its complaint, binprobe_walk.c runs until there is none, binprobe_ways.c branches binprobe_fit.c      observed numbers -> formulas,
+ *     binprobe_load.c     an ELF loader that runs nothing; binprobe_stub.c stubs for imports and kernels
+ *     binprobe_x86_64.c   (binprobe_aarch64.c) their code
+ *     binprobe_fake.c     the world; torch's C functions on tensors without memory; calls
+ *     binprobe_ops.c      what stubs call: torch's operators, kernels, CUDA
+ *     binprobe_rule.c     the result of an operator, by its rule in core/aten
+ *     binprobe_run.c      one run of the model and its complaint
+ *     binprobe_walk.c     runs until there is none; binprobe_ways.c branches, and the steps in their order
+ *     binprobe_fit.c      observed numbers -> formulas
  *     binprobe_contract.c everything -> a contract
  *
  * One model per process: the state of the fakes is in one `struct world`, since the model passes them no pointer to it.
@@ -72,10 +76,6 @@ int image_load(struct image *im, struct slice so, void *cxx, struct err *err);
 void image_run_initialisers(struct image *im);
 /* A defined function, or NULL. */
 void *image_symbol(const struct image *im, const char *name);
-/* The function bound to __tls_get_addr. */
-void *image_tls_function(void);
-/* Is p in constants that were not copied? */
-bool image_in_weights(const struct image *im, const void *p);
 
 /* ---- binprobe_stub.c ---- */
 
@@ -337,7 +337,6 @@ struct fake *fake_of(const void *handle); /* NULL if it is not our handle */
 /* The shape learned from assertions about an op's result, or about the base of a view. NULL for every other tensor. */
 struct shape *fake_made_shape(const struct fake *f);
 /* The value of a tensor in this run, or NONE. */
-uint32_t fake_value(struct fake *f);
 void run_reset(void);
 /* Bytes from the first to past the last element, UNKNOWN if a size is unknown. */
 int64_t fake_extent(const struct fake *f);
@@ -345,15 +344,16 @@ int64_t item_next(uint64_t place);
 /* The answer to give at a place. */
 const struct asked *decided(uint64_t place);
 
-/* ---- binprobe_ops.c ---- */
-
-uint64_t op_called(struct stub *s, const struct stub_call *c);
-void kernel_called(const char *name, const struct stub_call *c);
-/* cu*, cuda*, and the proxy executor. */
-void *op_function(const char *name);
+/* A call of the program, in world->run. */
 void call_begin(enum call_kind kind, const char *name);
+void call_value(enum arg_role role, uint32_t value);
 void call_arg(enum arg_role role, struct fake *f);
 void call_end(void);
+
+/* ---- binprobe_ops.c ---- */
+
+/* cu*, cuda*, and the proxy executor. */
+void *op_function(const char *name);
 
 /* ---- binprobe_run.c ---- */
 
@@ -422,10 +422,13 @@ struct walks {
 	bool complete;
 	char stopped[1024]; /* why not */
 };
-/* Learns everything that can be learned. The last run uses the base values. */
+/* binprobe_ways.c: learns everything that can be learned. The last run uses the base values. */
 int walk_model(struct walks *w, struct err *err);
 void walks_release(struct walks *w);
-/* For binprobe_ways.c: runs until there is no complaint; a hash of the last run's calls; its sizes and strides (free them). */
+/* For binprobe_ways.c: its steps before the ways (true: it settled) and after them. */
+bool walk_sizes(struct walks *w);
+int walk_formulas(struct walks *w, struct err *err);
+/* And it runs until there is no complaint; a hash of the last run's calls; its sizes and strides (free them). */
 bool walk_settles(struct walks *w);
 uint64_t walk_hash_calls(void);
 int64_t *walk_numbers(uint32_t *n);
@@ -439,11 +442,6 @@ char *source_data_name(const struct source *s);
 int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
-
-/* ---- binprobe_ways.c ---- */
-
-/* Finds the ways through a program that branches on data; from then on the main one is taken. */
-void walk_ways(struct walks *w);
 
 /* ---- binprobe_fit.c ---- */
 

@@ -8,6 +8,22 @@
 #define KEPT_ADDRESS 0x5000000000000000ull
 #define ADDRESS_STEP (1ull << 36)
 
+struct world *world;
+
+void world_note(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct buf b = {0};
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	buf_addc(&b, '\n');
+	/* Once each: runs repeat. */
+	if (world->notes.len < 1u << 16 && !(world->notes.len && strstr(buf_str(&world->notes), buf_str(&b))))
+		buf_add(&world->notes, b.p, b.len);
+	buf_release(&b);
+}
+
 struct fake *fake_of(const void *handle)
 {
 	/* Handles come from the model: NULL, or ours. Anything else only crashes the child. */
@@ -138,7 +154,7 @@ static struct fake *new_buffer(struct fake *f)
 }
 
 /* The value of a handle in this run. Tensors made by folding are distinguished by type and size only. */
-uint32_t fake_value(struct fake *f)
+static uint32_t fake_value(struct fake *f)
 {
 	for (uint32_t i = 0; f->value == NONE && i < world->n_constants; i++) {
 		struct constant *k = &world->constant[i];
@@ -648,4 +664,46 @@ void *fake_function(const char *name)
 	if (strncmp(name, prefix, sizeof(prefix) - 1))
 		return NULL;
 	return function_named(table, ARRAY_LEN(table), name + sizeof(prefix) - 1);
+}
+
+void call_begin(enum call_kind kind, const char *name)
+{
+	struct run *r = &world->run;
+	if (r->n_calls >= 1u << 20)
+		r->overflow = true;
+	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
+	PUSH_TO(r->call, r->n_calls, r->cap_calls) = (struct run_call){kind, name, r->n_args, 0, world->stream};
+	r->in_call = true;
+}
+
+void call_value(enum arg_role role, uint32_t v)
+{
+	struct run *r = &world->run;
+	if (v < r->n_values && r->n_args < 1u << 24) {
+		r->value[v].referenced = true;
+		r->value[v].written |= role != ARG_IN;
+		/* A write through a view is a write to its base buffer. */
+		if (role != ARG_IN && r->value[v].base < r->n_values)
+			r->value[r->value[v].base].written = true;
+		PUSH_TO(r->arg, r->n_args, r->cap_args) = (struct run_arg){role, v};
+		r->call[r->n_calls - 1].n_args++;
+	}
+}
+
+void call_arg(enum arg_role role, struct fake *f)
+{
+	struct run *r = &world->run;
+	if (!f || fake_value(f) >= r->n_values)
+		return;
+	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0 with another shape; it has no name. */
+	uint32_t v = f->value;
+	if (r->value[v].base != NONE && !r->value[v].referenced)
+		v = r->value[v].base;
+	call_value(role, v);
+}
+
+void call_end(void)
+{
+	world->run.n_fetched = 0;
+	world->run.in_call = false;
 }

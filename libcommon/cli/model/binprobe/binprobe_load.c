@@ -46,12 +46,6 @@ static void *at(const struct image *im, uint64_t vaddr, uint64_t size)
 	return im->bias + vaddr;
 }
 
-bool image_in_weights(const struct image *im, const void *p)
-{
-	const uint8_t *q = p;
-	return im->bias && q >= im->bias + im->weights_lo && q < im->bias + im->weights_hi;
-}
-
 /* ---- segments ---- */
 
 static int read_headers(struct loader *l)
@@ -247,6 +241,14 @@ static void *system_symbol(const struct image *im, const char *name)
 	return p ? p : dlsym(cxx ? RTLD_DEFAULT : im->cxx, name);
 }
 
+/* Module numbers that our __tls_get_addr understands: the model's own block, and a plain address. */
+enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
+
+static void *tls_address(const uint64_t *descriptor)
+{
+	return descriptor[0] == TLS_OWN ? (void *)(world->im.tls + descriptor[1]) : (void *)(uintptr_t)descriptor[1];
+}
+
 static void *bind_symbol(struct loader *l, uint32_t k)
 {
 	struct image *im = l->im;
@@ -260,7 +262,7 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 		return (void *)(uintptr_t)s->st_value;
 	if (s->st_shndx != SHN_UNDEF)
 		return l->bound[k] = at(im, s->st_value, 0);
-	void *p = stub_bind(im, name);
+	void *p = !strcmp(name, "__tls_get_addr") ? (void *)tls_address : stub_bind(im, name);
 	if (!p && ELF64_ST_TYPE(s->st_info) != STT_TLS)
 		p = system_symbol(im, name);
 	else if (!p)
@@ -271,14 +273,6 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 }
 
 /* ---- relocations ---- */
-
-/* Module numbers that our __tls_get_addr understands: the model's own block, and a plain address. */
-enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
-
-static void *tls_address(const uint64_t *descriptor)
-{
-	return descriptor[0] == TLS_OWN ? (void *)(world->im.tls + descriptor[1]) : (void *)(uintptr_t)descriptor[1];
-}
 
 static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 {
@@ -488,5 +482,3 @@ void image_run_initialisers(struct image *im)
 		if (v[i] && v[i] != UINT64_MAX)
 			((initialiser *)(uintptr_t)v[i])(0, no_arguments, no_arguments);
 }
-
-void *image_tls_function(void) { return (void *)tls_address; }

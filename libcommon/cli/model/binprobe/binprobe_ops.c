@@ -21,50 +21,6 @@ static bool result_type(const char *name, int ret, const struct fake *first, con
 	return certain != DTYPE_NONE;
 }
 
-/* ---- recording ---- */
-
-void call_begin(enum call_kind kind, const char *name)
-{
-	struct run *r = &world->run;
-	if (r->n_calls >= 1u << 20)
-		r->overflow = true;
-	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
-	PUSH_TO(r->call, r->n_calls, r->cap_calls) = (struct run_call){kind, name, r->n_args, 0, world->stream};
-	r->in_call = true;
-}
-
-static void arg_value(enum arg_role role, uint32_t v)
-{
-	struct run *r = &world->run;
-	if (v < r->n_values && r->n_args < 1u << 24) {
-		r->value[v].referenced = true;
-		r->value[v].written |= role != ARG_IN;
-		/* A write through a view is a write to its base buffer. */
-		if (role != ARG_IN && r->value[v].base < r->n_values)
-			r->value[r->value[v].base].written = true;
-		PUSH_TO(r->arg, r->n_args, r->cap_args) = (struct run_arg){role, v};
-		r->call[r->n_calls - 1].n_args++;
-	}
-}
-
-void call_arg(enum arg_role role, struct fake *f)
-{
-	struct run *r = &world->run;
-	if (!f || fake_value(f) >= r->n_values)
-		return;
-	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0 with another shape; it has no name. */
-	uint32_t v = f->value;
-	if (r->value[v].base != NONE && !r->value[v].referenced)
-		v = r->value[v].base;
-	arg_value(role, v);
-}
-
-void call_end(void)
-{
-	world->run.n_fetched = 0;
-	world->run.in_call = false;
-}
-
 /* ---- operators ---- */
 
 /* The arguments of a call, by the calling convention (model/contract/callwords.h). */
@@ -176,7 +132,7 @@ static void op_result(const struct stub *s, const struct op_tensors *t, int ret,
 
 enum { MAX_WORDS = 512, MAX_RESULTS = 16 };
 
-uint64_t op_called(struct stub *s, const struct stub_call *c)
+static uint64_t op_called(struct stub *s, const struct stub_call *c)
 {
 	static const char item[] = PREFIX "item_", scalar[] = PREFIX "scalar_to_tensor_";
 	struct reader r = {.c = c};
@@ -254,11 +210,11 @@ static void kernel_args(const uint32_t *v, uint32_t n)
 	const struct run *r = &world->run;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct run_value *x = &r->value[v[i]];
-		arg_value(x->kind != VALUE_BUFFER ? ARG_IN : x->written ? ARG_UNKNOWN : ARG_OUT, v[i]);
+		call_value(x->kind != VALUE_BUFFER ? ARG_IN : x->written ? ARG_UNKNOWN : ARG_OUT, v[i]);
 	}
 }
 
-void kernel_called(const char *name, const struct stub_call *c)
+static void kernel_called(const char *name, const struct stub_call *c)
 {
 	struct run *r = &world->run;
 	uint32_t found[MAX_WORDS], n = 0, n_until = 0, left = r->n_fetched, missed = 0;
@@ -423,10 +379,8 @@ static int cuda_error_text(int code, const char **out)
 static int32_t proxy_call(void *executor, int node, int n_ints, int64_t *ints, int n_tensors, struct fake **tensors)
 {
 	(void)executor, (void)n_ints, (void)ints;
-	struct buf b = {0};
-	buf_addf(&b, "proxy_executor[%d]", node); /* wrapper_name_proxies() finds its name */
-	const char *name = arena_strndup(&world->run.arena, b.p, b.len);
-	buf_release(&b);
+	/* wrapper_name_proxies() finds its name. */
+	const char *name = arena_textf(&world->run.arena, "proxy_executor[%d]", node).p;
 	const struct fake *first = NULL;
 	int ret = 0;
 	call_begin(CALL_PROXY, name);
@@ -472,4 +426,25 @@ void *op_function(const char *name)
 	    {"cuGetErrorName", cuda_error_text},
 	};
 	return function_named(table, ARRAY_LEN(table), name);
+}
+
+static uint64_t stub_called(uint32_t number, const struct stub_call *c)
+{
+	if (number >= world->n_stubs)
+		return 1;
+	struct stub *s = &world->stub[number];
+	switch (s->kind) {
+	case STUB_VALUE: return (uint64_t)s->value;
+	case STUB_KERNEL: kernel_called(s->name, c); return 0;
+	case STUB_OP: return op_called(s, c);
+	case STUB_UNKNOWN: break;
+	}
+	/* Return an error like torch's functions: an operator that produced nothing must not seem to have produced something. */
+	world_note("the program calls %s, which is unknown here", s->name);
+	return 1;
+}
+
+uint64_t binprobe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+{
+	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
 }

@@ -11,43 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct world *world;
-
-void world_note(const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	struct buf b = {0};
-	buf_addvf(&b, fmt, ap);
-	va_end(ap);
-	buf_addc(&b, '\n');
-	/* Once each: runs repeat. */
-	if (world->notes.len < 1u << 16 && !(world->notes.len && strstr(buf_str(&world->notes), buf_str(&b))))
-		buf_add(&world->notes, b.p, b.len);
-	buf_release(&b);
-}
-
-static uint64_t stub_called(uint32_t number, const struct stub_call *c)
-{
-	if (number >= world->n_stubs)
-		return 1;
-	struct stub *s = &world->stub[number];
-	switch (s->kind) {
-	case STUB_VALUE: return (uint64_t)s->value;
-	case STUB_KERNEL: kernel_called(s->name, c); return 0;
-	case STUB_OP: return op_called(s, c);
-	case STUB_UNKNOWN: break;
-	}
-	/* Return an error like torch's functions: an operator that produced nothing must not seem to have produced something. */
-	world_note("the program calls %s, which is unknown here", s->name);
-	return 1;
-}
-
-uint64_t binprobe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
-{
-	return stub_called(number, &(struct stub_call){.ints = saved, .reals = saved + CALL_INTS, .stack = stack});
-}
-
 void *stub_new(struct image *im, struct stub s)
 {
 	if (im->stub_size - im->stub_used < BINPROBE_STUB_BYTES)
@@ -72,10 +35,16 @@ static char *fake_getenv(const char *name)
 	return name && !strcmp(name, "AOTI_RUNTIME_CHECK_INPUTS") ? on : NULL;
 }
 
+static bool in_weights(const struct image *im, const void *p)
+{
+	const uint8_t *q = p;
+	return im->bias && q >= im->bias + im->weights_lo && q < im->bias + im->weights_hi;
+}
+
 /* Constants are zeros, so gigabytes of them are not copied. */
 static bool is_constant_data(const void *from)
 {
-	return image_in_weights(&world->im, from) ||
+	return in_weights(&world->im, from) ||
 	       (world->zeros && (const uint8_t *)from >= world->zeros && (const uint8_t *)from < world->zeros + world->zeros_size);
 }
 
@@ -223,8 +192,6 @@ static void *bind_torch(struct image *im, const char *name)
 
 void *stub_bind(struct image *im, const char *name)
 {
-	if (!strcmp(name, "__tls_get_addr"))
-		return image_tls_function();
 	for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
 		if (!strcmp(name, replaced[i].name))
 			return replaced[i].function;

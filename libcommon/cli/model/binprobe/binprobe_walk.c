@@ -671,9 +671,8 @@ static void fold_constants(void)
 	fake_settle_kept();
 }
 
-int walk_model(struct walks *w, struct err *err)
+bool walk_sizes(struct walks *w)
 {
-	(void)err;
 	start_inputs();
 	fold_constants();
 	learn_checks();
@@ -683,9 +682,12 @@ int walk_model(struct walks *w, struct err *err)
 		choose_sizes(attempt);
 		s = settle_walk(w);
 	}
-	w->complete = s == SETTLED;
+	return w->complete = s == SETTLED;
+}
+
+int walk_formulas(struct walks *w, struct err *err)
+{
 	if (w->complete) {
-		walk_ways(w);
 		find_steps(w);
 		w->complete = settle_walk(w) == SETTLED;
 	}

@@ -114,7 +114,8 @@ static void add_way(struct walks *w)
 	PUSH_TO(w->way, w->n_ways, w->cap_ways) = way;
 }
 
-void walk_ways(struct walks *w)
+/* From then on the main one is taken. */
+static void walk_ways(struct walks *w)
 {
 	struct explorer e = {.w = w};
 	struct plan none = {.n = 0};
@@ -136,4 +137,11 @@ void walk_ways(struct walks *w)
 				w->way[i--] = w->way[--w->n_ways];
 	free(e.plan);
 	free(e.place);
+}
+
+int walk_model(struct walks *w, struct err *err)
+{
+	if (walk_sizes(w))
+		walk_ways(w);
+	return walk_formulas(w, err);
 }

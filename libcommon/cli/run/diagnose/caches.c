@@ -298,3 +298,24 @@ void explain_cudagraphs(struct explanation *x)
 		if (!done[i])
 			skip(x, i, done);
 }
+
+enum { IDS_SHOWN = 20 };
+
+void times_ids(struct id_list *l, const struct facts *f, uint32_t compile)
+{
+	if (compile == NONE || compile == l->last)
+		return;
+	l->last = compile;
+	if (l->n++ < IDS_SHOWN) {
+		if (l->text.len)
+			buf_addc(&l->text, ' ');
+		buf_add_slice(&l->text, facts_text(f, f->compile[compile].label));
+	}
+}
+
+struct slice times_ids_end(struct explanation *x, struct id_list *l)
+{
+	struct slice s = explain_keep(x, buf_slice(&l->text));
+	buf_release(&l->text);
+	return s;
+}

@@ -4,6 +4,34 @@
 
 enum { CLIP = 200, BOUNDS_MOST = 10000 };
 
+/* L['x'] and G['x'] become x; a closure's cell stays as it is. */
+struct slice plain_name(struct slice s)
+{
+	s = slice_trim(s);
+	if (s.n > 5 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' && s.p[s.n - 2] == '\'' && s.p[s.n - 1] == ']' &&
+	    !memchr(s.p + 3, '\'', s.n - 5))
+		return slice_of(s.p + 3, s.n - 5);
+	return s;
+}
+
+/* The same inside an expression: len(G['SEEN']) == 2 becomes len(SEEN) == 2. */
+struct slice plain_names(struct explanation *x, struct slice s)
+{
+	LOCAL_BUF b = {0};
+	while (s.n) {
+		const char *quote =
+		    s.n > 4 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' ? memchr(s.p + 3, '\'', s.n - 3) : NULL;
+		bool name = quote && quote + 1 < s.p + s.n && quote[1] == ']';
+		if (name)
+			buf_add(&b, s.p + 3, (size_t)(quote - s.p - 3));
+		else
+			buf_addc(&b, *s.p);
+		size_t n = name ? (size_t)(quote - s.p) + 2 : 1;
+		s = slice_of(s.p + n, s.n - n);
+	}
+	return explain_keep(x, buf_slice(&b));
+}
+
 /* "STEP is no longer 1", "STEP: 1 -> 2": STEP */
 struct slice what_changed(struct slice change)
 {

@@ -7,13 +7,6 @@
 
 enum { LOOKED_AT = 512, CLIP = 300, FEW = 3 }; /* a hostile log has very many findings */
 
-uint32_t explain_told_by(const struct explanation *x, uint32_t finding)
-{
-	for (uint32_t n = 0; x->finding[finding].into != NONE && n < x->n_finding; n++)
-		finding = x->finding[finding].into;
-	return finding;
-}
-
 static bool holds(struct slice text, struct slice what) { return what.n && text.n >= what.n && memmem(text.p, text.n, what.p, what.n); }
 
 static bool same_line(const struct finding *a, const struct finding *b)

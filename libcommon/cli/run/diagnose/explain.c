@@ -1,41 +1,6 @@
 /* explain.c - the analyses in their order. */
 #include "run/diagnose/order.h"
 
-const char *const finding_kind_name[FINDING_KINDS] = {
-    [FINDING_FAILURE] = "failure",     [FINDING_KNOWN] = "known",       [FINDING_LIMIT] = "recompile-limit",
-    [FINDING_RECOMPILE] = "recompile", [FINDING_BREAK] = "graph-break", [FINDING_SHAPE] = "dynamic-shape",
-    [FINDING_TIME] = "compile-time",   [FINDING_CACHE] = "cache",       [FINDING_CUDAGRAPH] = "cudagraph",
-    [FINDING_DAMAGE] = "damage",
-};
-
-struct finding *explain_finding(struct explanation *x, enum finding_kind kind, enum finding_level level)
-{
-	GROW(x->finding, x->n_finding, x->cap_finding, 1);
-	x->finding[x->n_finding] = (struct finding){.kind = kind,
-						    .level = level,
-						    .loc = facts_no_loc(),
-						    .through = facts_no_loc(),
-						    .call = facts_no_loc(),
-						    .seconds = -1,
-						    .call_us = -1,
-						    .rank = x->n_finding,
-						    .compile = NONE,
-						    .into = NONE};
-	return &x->finding[x->n_finding++];
-}
-
-struct slice explain_keep(struct explanation *x, struct slice s) { return s.n ? arena_slice(&x->arena, s) : s; }
-
-struct slice explain_textf(struct explanation *x, const char *fmt, ...)
-{
-	va_list ap;
-	buf_reset(&x->tmp);
-	va_start(ap, fmt);
-	buf_addvf(&x->tmp, fmt, ap);
-	va_end(ap);
-	return explain_keep(x, buf_slice(&x->tmp));
-}
-
 static void explain_damage(struct explanation *x)
 {
 	const struct facts *f = x->facts;

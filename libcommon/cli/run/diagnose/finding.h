@@ -21,6 +21,7 @@
  *     workers.c      processes that compile kernels: those that died or hang
  *     shapes.c       symbols: source, value, range, what bounded them
  *     times.c        compile time by compile id and phase, caches, CUDA graphs
+ *     finding.c      rows of findings
  *     known.c        messages of the knowledge base
  *     release.c      drops fixes that name something this torch lacks
  *
@@ -202,8 +203,8 @@ bool explain_frame(struct slice *frames, struct srcloc *at);
 uint32_t explain_told_by(const struct explanation *x, uint32_t finding);
 /* For the analyses: a new finding (all empty, seconds -1), a text in the arena. */
 struct finding *explain_finding(struct explanation *x, enum finding_kind kind, enum finding_level level);
-struct slice explain_textf(struct explanation *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
-struct slice explain_keep(struct explanation *x, struct slice s);
+#define explain_textf(x, ...) arena_textf(&(x)->arena, __VA_ARGS__)
+static inline struct slice explain_keep(struct explanation *x, struct slice s) { return s.n ? arena_slice(&x->arena, s) : s; }
 static inline struct slice explain_text(const struct explanation *x, uint32_t id) { return facts_text(x->facts, id); }
 /* "app/m.py:5 in f"; for the code after a graph break "app/m.py:5 in f after line 5"; "" if unknown. */
 struct slice explain_place(struct explanation *x, const struct fact_loc *loc);

@@ -143,10 +143,9 @@ static void learn(struct explanation *x, struct symbol_view *v)
 	if (other.n) {
 		v->range = explain_textf(x, "= %.*s", SLN(other, CLIP));
 	} else if (changed) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		symrange_print(r, &b);
 		v->range = explain_keep(x, buf_slice(&b));
-		buf_release(&b);
 	} else {
 		v->range = first;
 	}

@@ -16,7 +16,6 @@
 #define OVERHEAD_SECONDS 1.0
 #define RECOMPILES 0.3        /* of the run's compile time */
 #define GUARDS_SLOW_US 1000.0 /* one evaluation of the guards of a compiled function */
-enum { IDS_SHOWN = 20 };
 
 /* ---- sums ---- */
 
@@ -151,27 +150,6 @@ static void add_views(struct explanation *x, const struct sums *s)
 		add_view(x, s, i, f->compile[i].seconds);
 	if (x->n_time > from)
 		qsort(x->time + from, x->n_time - from, sizeof(*x->time), slowest_view);
-}
-
-/* ---- what findings share (times_part.h) ---- */
-
-void times_ids(struct id_list *l, const struct facts *f, uint32_t compile)
-{
-	if (compile == NONE || compile == l->last)
-		return;
-	l->last = compile;
-	if (l->n++ < IDS_SHOWN) {
-		if (l->text.len)
-			buf_addc(&l->text, ' ');
-		buf_add_slice(&l->text, facts_text(f, f->compile[compile].label));
-	}
-}
-
-struct slice times_ids_end(struct explanation *x, struct id_list *l)
-{
-	struct slice s = explain_keep(x, buf_slice(&l->text));
-	buf_release(&l->text);
-	return s;
 }
 
 /* ---- findings about time ---- */

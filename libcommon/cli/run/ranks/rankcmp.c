@@ -232,7 +232,7 @@ static bool takes_part(const struct ranks *all, enum rank_check check, const uin
 static void group_processes(struct ranks *all, enum rank_check check, const uint64_t *const *sig)
 {
 	struct rank_verdict *v = &all->check[check];
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		if (!takes_part(all, check, sig, p))
 			continue;
@@ -241,7 +241,6 @@ static void group_processes(struct ranks *all, enum rank_check check, const uint
 			PUSH(v, group) = (struct rank_group){.signature = sig[check][p]};
 		PUSH(&v->group[k], member) = p;
 	}
-	intern_release(&seen);
 	if (v->n_group)
 		qsort(v->group, v->n_group, sizeof(*v->group), by_size);
 	v->agree = v->n_group < 2;
@@ -256,7 +255,7 @@ static void split_check(struct ranks *all, enum rank_check check)
 {
 	struct rank_verdict *v = &all->check[check];
 	struct rank_items ref = {0}, own = {0};
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	v->first_split = all->n_split;
 	if (!v->agree)
 		rank_items_of(all, &all->process[v->ref], check, &ref);
@@ -289,7 +288,6 @@ static void split_check(struct ranks *all, enum rank_check check)
 	v->splits = all->n_split - v->first_split;
 	free(ref.item);
 	free(own.item);
-	intern_release(&seen);
 }
 
 /* ---- why a cache was missed ---- */

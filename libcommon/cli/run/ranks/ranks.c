@@ -45,6 +45,13 @@ static void release_process(struct rank_process *p)
 	free(p->order);
 }
 
+void rank_desync_release(struct rank_desync *d)
+{
+	free(d->culprit);
+	free(d->waiter);
+	free(d->absent);
+}
+
 void ranks_release(struct ranks *all)
 {
 	for (uint32_t i = 0; i < all->n_process; i++)
@@ -248,7 +255,7 @@ static uint32_t guard_of(struct adding *a, const struct fact_recompile *x, const
 
 static void add_recompiles(struct adding *a)
 {
-	uint32_t *first_symbol = xreallocarray(NULL, a->f->n_compile + 1u, sizeof(*first_symbol));
+	FREED uint32_t *first_symbol = xreallocarray(NULL, a->f->n_compile + 1u, sizeof(*first_symbol));
 	memset(first_symbol, 255, (a->f->n_compile + 1u) * sizeof(*first_symbol));
 	for (uint32_t i = a->f->n_symbol; i-- > 0;)
 		if (a->f->symbol[i].compile < a->f->n_compile)
@@ -266,7 +273,6 @@ static void add_recompiles(struct adding *a)
 		    (struct rank_event){.kind = RANK_RECOMPILE, .fp = reason_fp(text, &a->tmp2), .text = name_of(a, text), .guard = guard},
 		    x->time);
 	}
-	free(first_symbol);
 }
 
 static void add_failures(struct adding *a)

@@ -92,8 +92,8 @@ static void take_calls(struct finder *x, uint32_t flight, uint32_t *member_of)
 static void take_flight(struct finder *x, uint32_t flight)
 {
 	const struct flight *f = &x->all->flight[flight];
-	uint32_t *member_of = xreallocarray(NULL, f->n_group + 1u, sizeof(*member_of));
-	struct buf key = {0};
+	FREED uint32_t *member_of = xreallocarray(NULL, f->n_group + 1u, sizeof(*member_of));
+	LOCAL_BUF key = {0};
 	for (uint32_t i = 0; i < f->n_group; i++) {
 		const struct flight_group *g = &f->group[i];
 		buf_reset(&key);
@@ -109,8 +109,6 @@ static void take_flight(struct finder *x, uint32_t flight)
 			PUSH(to, member) = (struct member){.flight = flight};
 	}
 	take_calls(x, flight, member_of);
-	free(member_of);
-	buf_release(&key);
 }
 
 /* ---- one group ---- */
@@ -260,13 +258,6 @@ static void find_in_group(struct ranks *all, struct group *g)
 		put_desync(all, g, unfinished, call_fp(g, unfinished), false);
 }
 
-void rank_desync_release(struct rank_desync *d)
-{
-	free(d->culprit);
-	free(d->waiter);
-	free(d->absent);
-}
-
 /* If a rank keeps others waiting, unfinished collectives elsewhere add nothing. */
 static void drop_unfinished(struct ranks *all)
 {
@@ -386,7 +377,7 @@ static uint32_t own_event(const struct rank_process *f, const struct intern *pee
 
 static void join_causes(struct ranks *all, struct rank_desync *d)
 {
-	struct intern peers = {0};
+	OWNED(intern_release) struct intern peers = {0};
 	uint32_t known = 0;
 	for (uint32_t i = 0; i < d->n_waiter && known < PEERS; i++) {
 		const uint32_t p = process_of(all, all->flight[d->waiter[i]].rank);
@@ -400,7 +391,6 @@ static void join_causes(struct ranks *all, struct rank_desync *d)
 		if (c->process != NONE && known)
 			c->event = own_event(&all->process[c->process], &peers);
 	}
-	intern_release(&peers);
 }
 
 void ranks_find_desyncs(struct ranks *all)
@@ -498,7 +488,7 @@ static void put_culprit(struct json_out *o, const struct ranks *all, const struc
 	const struct rank_culprit *c = &d->culprit[i];
 	const struct rank_process *f = c->event == NONE ? NULL : &all->process[c->process];
 	const struct rank_event *e = f ? &f->event[c->event] : NULL;
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	rank_desync_text(&b, all, d, i);
 	json_obj(o);
 	json_member_i64(o, "rank", all->flight[c->flight].rank);
@@ -515,7 +505,6 @@ static void put_culprit(struct json_out *o, const struct ranks *all, const struc
 		json_close(o);
 	}
 	json_close(o);
-	buf_release(&b);
 }
 
 void ranks_desync_json(struct json_out *o, const struct ranks *all)

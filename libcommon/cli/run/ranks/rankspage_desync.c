@@ -9,13 +9,12 @@ static int by_number(const void *a, const void *b)
 
 static void put_waiting(struct page *g, const struct rank_desync *d)
 {
-	int64_t *rank = xcalloc(d->n_waiter + 1u, sizeof(*rank));
+	FREED int64_t *rank = xcalloc(d->n_waiter + 1u, sizeof(*rank));
 	for (uint32_t i = 0; i < d->n_waiter; i++)
 		rank[i] = g->all->flight[d->waiter[i]].rank;
 	qsort(rank, d->n_waiter, sizeof(*rank), by_number);
 	buf_addf(g->b, "waiting: rank%s ", plural(d->n_waiter));
 	ranks_put_numbers(g, rank, d->n_waiter);
-	free(rank);
 }
 
 static void put_desync(struct page *g, const struct rank_desync *d)
@@ -23,7 +22,7 @@ static void put_desync(struct page *g, const struct rank_desync *d)
 	const struct flight *f = &g->all->flight[d->flight];
 	const struct flight_op *op = &f->op[d->op];
 	const struct flight_group *group = &f->group[op->group];
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	raw(g, "<li class=\"bad\">");
 	for (uint32_t i = 0; i < d->n_culprit || !i; i++) {
 		if (i == CULPRITS_SHOWN) {
@@ -47,7 +46,6 @@ static void put_desync(struct page *g, const struct rank_desync *d)
 	if (op->place != NONE)
 		put(g, " · entered at <code>{}</code>", flight_text(f, op->place));
 	raw(g, "</small></li>\n");
-	buf_release(&b);
 }
 
 void ranks_put_desyncs(struct page *g)
@@ -74,7 +72,7 @@ void ranks_put_desyncs(struct page *g)
 			const struct rank_desync *d = &all->desync[i];
 			if (d->cause == NONE)
 				continue;
-			struct buf b = {0};
+			LOCAL_BUF b = {0};
 			rank_desync_text(&b, all, d, d->n_culprit ? 0 : NONE);
 			put(g, "<li>{}", buf_slice(&b));
 			if (d->n_culprit > 1)
@@ -82,7 +80,6 @@ void ranks_put_desyncs(struct page *g)
 			raw(g, "; ");
 			put_waiting(g, d);
 			raw(g, "</li>\n");
-			buf_release(&b);
 			n++;
 		}
 		raw(g, "</ul></details>\n");

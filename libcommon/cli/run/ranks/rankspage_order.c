@@ -111,7 +111,7 @@ static void put_places(struct page *g)
 	enum { PLACES = 200, ROWS_SHOWN = 40 };
 	const struct ranks *all = g->all;
 	struct rank_items *it = xcalloc(all->n_process + 1u, sizeof(*it));
-	uint64_t *value = xcalloc(all->n_process + 1u, sizeof(*value));
+	FREED uint64_t *value = xcalloc(all->n_process + 1u, sizeof(*value));
 	uint32_t *m = xcalloc(all->n_process + 1u, sizeof(*m)), longest = 0, shown = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		rank_items_of(all, &all->process[p], RANK_CHECK_ORDER, &it[p]);
@@ -135,7 +135,6 @@ static void put_places(struct page *g)
 	for (uint32_t p = 0; p < all->n_process; p++)
 		free(it[p].item);
 	free(it);
-	free(value);
 	free(m);
 }
 

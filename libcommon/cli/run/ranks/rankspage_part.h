@@ -1,6 +1,7 @@
 /* rankspage_part.h - shared by the files of the landing page of --all-ranks-html; nobody else includes it.
  *
  *     rankspage.c          the page around its sections; the verdict, what was compared, the table of processes
+ *     rankspage_put.c      what the sections have in common
  *     rankspage_notes.c    what is missing, damaged, mixed
  *     rankspage_desync.c   who keeps others waiting in a collective
  *     rankspage_splits.c   where ranks diverge: the items around it, the graphs side by side
@@ -42,7 +43,7 @@ static inline void text(struct page *g, struct slice s) { html_text(g->b, s); }
 static inline void str(struct page *g, const char *s) { html_text(g->b, slice_str(s)); }
 static inline struct slice name(const struct page *g, uint32_t n) { return rank_text(g->all, n); }
 
-/* ---- rankspage.c ---- */
+/* ---- rankspage_put.c ---- */
 
 /* The names of the checks, in the order in which the page shows them. */
 struct ranks_check {

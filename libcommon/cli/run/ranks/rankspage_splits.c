@@ -35,9 +35,8 @@ static void diff_row(struct page *g, const struct linediff *d, uint32_t i)
 static void put_diff(struct page *g, struct slice left, struct slice right, bool cut)
 {
 	struct linediff d = {0};
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	linediff_run(&d, left, right, line_key, &tmp);
-	buf_release(&tmp);
 	buf_addf(g->b, "<p class=\"count\">%u line%s differ%s</p><div class=\"scroll\"><table class=\"diff\">\n",
 		 d.changed + d.added + d.removed, plural(d.changed + d.added + d.removed), verb_s(d.changed + d.added + d.removed));
 	uint32_t shown = 0;
@@ -260,7 +259,7 @@ struct id_row {
 static void put_ids(struct page *g)
 {
 	const struct ranks *all = g->all;
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	struct id_row *row = NULL;
 	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++)
@@ -275,7 +274,7 @@ static void put_ids(struct page *g)
 		}
 	raw(g, "<table class=\"list\"><tr><th>compile id</th><th>has it</th><th>does not</th></tr>\n");
 	uint32_t shown = 0;
-	uint32_t *without = xcalloc(all->n_process + 1u, sizeof(*without));
+	FREED uint32_t *without = xcalloc(all->n_process + 1u, sizeof(*without));
 	for (size_t i = 0; i < n; i++) {
 		if (row[i].n_member < all->n_process && ++shown <= 200) {
 			uint32_t k = 0, m = 0;
@@ -296,9 +295,7 @@ static void put_ids(struct page *g)
 	raw(g, "</table>\n");
 	if (shown > 200)
 		buf_addf(g->b, "<p class=\"dim\">and %u more</p>\n", shown - 200);
-	free(without);
 	free(row);
-	intern_release(&seen);
 }
 
 void ranks_put_splits(struct page *g)

@@ -79,7 +79,7 @@ static void put_slow(struct page *g, struct slow *s, bool total)
 void ranks_put_time(struct page *g)
 {
 	const struct ranks *all = g->all;
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	struct slow *row = NULL, total = {.id = NONE, .loc = NONE};
 	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
@@ -118,7 +118,6 @@ void ranks_put_time(struct page *g)
 	raw(g, "</section>\n");
 	free(total.took);
 	free(row);
-	intern_release(&seen);
 }
 
 /* ---- the drawn timeline ---- */
@@ -184,8 +183,8 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 {
 	const struct ranks *all = g->all;
 	struct json_out o = {.b = g->b, .html = true};
-	struct intern labels = {0};
-	struct buf b = {0};
+	OWNED(intern_release) struct intern labels = {0};
+	LOCAL_BUF b = {0};
 	json_obj(&o);
 	json_member_i64(&o, "end", all->end - all->start);
 	json_member_arr(&o, "p");
@@ -221,8 +220,6 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 		json_out_str(&o, intern_get(&labels, i));
 	json_close(&o);
 	json_close(&o);
-	buf_release(&b);
-	intern_release(&labels);
 }
 
 void ranks_put_timeline(struct page *g)
@@ -276,7 +273,7 @@ static int by_delta(const void *a, const void *b)
 void ranks_put_estimates(struct page *g)
 {
 	const struct ranks *all = g->all;
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	struct estimate *row = NULL;
 	size_t n = 0, cap = 0;
 	double most = 0;
@@ -333,5 +330,4 @@ void ranks_put_estimates(struct page *g)
 		raw(g, "</section>\n");
 	}
 	free(row);
-	intern_release(&seen);
 }

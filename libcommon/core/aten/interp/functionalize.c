@@ -141,12 +141,11 @@ static void note(struct pass *p, uint32_t id, uint32_t of, enum functional_kind 
 /* "cache_after_copy_", unused by any node of the module. */
 static void name_node(struct pass *p, uint32_t id, uint32_t of, const char *tail, struct slice more)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%.*s_%s%.*s", SL(graph_name(p->from, of)), tail, SL(more));
 	while (graph_find(p->from, p->from->node[of].module, buf_slice(&b)) != NONE)
 		buf_addf(&b, "_");
 	p->to->node[id].name = graph_intern(p->to, buf_slice(&b));
-	buf_release(&b);
 }
 
 /* A new node: its value is that of `of` after `at`. */
@@ -235,7 +234,7 @@ static void write_to(struct pass *p, uint32_t m, uint32_t x, uint32_t at, uint32
 static uint32_t written_operand(struct pass *p, uint32_t m, uint32_t at, uint32_t k)
 {
 	const struct gnode *n = &p->from->node[at];
-	struct gvalue *args = xcalloc(n->n_args + 2, sizeof(*args));
+	FREED struct gvalue *args = xcalloc(n->n_args + 2, sizeof(*args));
 	args[0] = graph_text_value(p->to, GV_STR, graph_text(p->from, n->target));
 	args[1] = graph_int_value(k);
 	for (uint32_t i = 0; i < n->n_args; i++)
@@ -243,7 +242,6 @@ static uint32_t written_operand(struct pass *p, uint32_t m, uint32_t at, uint32_
 	const uint32_t x = operand_node(p->from, at, k), id = add_node(p, m, x, at, "pt2.operand", args, n->n_args + 2);
 	p->to->node[id].meta = graph_copy_meta(p->to, p->from, p->from->node[x].meta);
 	note(p, id, x, FUNCTIONAL_AFTER);
-	free(args);
 	return id;
 }
 
@@ -314,4 +312,13 @@ void functionalized_release(struct functionalized *f)
 	free(f->node);
 	free(f->after);
 	*f = (struct functionalized){0};
+}
+
+bool interp_writes(const struct graph *g)
+{
+	uint32_t ignored[FUNCTIONAL_WRITTEN];
+	bool writes = false;
+	for (uint32_t i = 0; i < g->n_nodes && !writes && !g->functional; i++)
+		writes = functional_written(g, i, ignored) != 0;
+	return writes;
 }

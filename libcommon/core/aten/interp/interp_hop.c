@@ -336,7 +336,7 @@ static int map_impl(const struct hop *h, struct leaves *l, struct aten_value *ou
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 {
 	const struct hop h = {.a = a, .run = a->run, .node = &a->run->g->node[a->run->node]};
-	struct leaves *l = xcalloc(1, sizeof(*l));
+	FREED struct leaves *l = xcalloc(1, sizeof(*l));
 	int r;
 	if (slice_is(name, "cond"))
 		r = cond(&h, l, out);
@@ -354,6 +354,5 @@ int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 		r = call_one(&h, 1, "wrapped_func", 2, l, out);
 	else
 		r = interp_bad(a->run, "unsupported higher-order operator");
-	free(l);
 	return r;
 }

@@ -68,4 +68,17 @@ bool interp_check_has(struct slice op);
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out);
 bool interp_hop_has(struct slice name);
 
+static inline int interp_real_of_double(int dtype)
+{
+	if (aten_is_float(dtype))
+		return DTYPE_F64;
+	return aten_is_complex(dtype) ? DTYPE_C128 : dtype;
+}
+
+static inline struct slice interp_without(struct slice text, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+	return slice_starts(text, prefix) ? slice_of(text.p + n, text.n - n) : (struct slice){0};
+}
+
 #endif

@@ -44,7 +44,7 @@ static int place_inputs(struct program *p, struct err *err)
 {
 	const struct gmodule *root = &p->graph.module[0];
 	const size_t n = p->fit.n + p->contract.n_inputs;
-	struct intern names = {0};
+	OWNED(intern_release) struct intern names = {0};
 	uint32_t *at = NULL;
 	for (uint32_t i = 0; i < p->fit.n; i++)
 		name_places(&names, &at, n, p->fit.v[i].name, i);
@@ -57,7 +57,6 @@ static int place_inputs(struct program *p, struct err *err)
 		in->from = id == NONE ? PROGRAM_CONSTANT : at[id] < p->fit.n ? PROGRAM_WEIGHT : PROGRAM_INPUT;
 		in->index = id == NONE ? 0 : in->from == PROGRAM_WEIGHT ? at[id] : at[id] - (uint32_t)p->fit.n;
 	}
-	intern_release(&names);
 	free(at);
 	program_count_outputs(p);
 	if (p->n_outputs < p->contract.n_outputs)
@@ -217,11 +216,10 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 
 static int bind_sizes(struct taking *k)
 {
-	struct tensor_meta *meta = xcalloc(k->n + 1, sizeof(*meta));
+	FREED struct tensor_meta *meta = xcalloc(k->n + 1, sizeof(*meta));
 	for (size_t i = 0; i < k->n; i++)
 		meta[i] = k->in[i].meta;
 	const bool bound = contract_bind(&k->p->contract, meta, k->n, &k->env);
-	free(meta);
 	return bound || !k->p->strided ? 0 : err_set(k->err, EXIT_INPUT, "the graph cannot have inputs of these sizes");
 }
 
@@ -279,14 +277,13 @@ int program_inputs(const struct program *p, const struct tensor_view *in, size_t
 int program_run(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o, struct program_result *r,
 		struct err *err)
 {
-	struct aten_value *v = xcalloc(p->n_inputs + 1, sizeof(*v));
+	FREED struct aten_value *v = xcalloc(p->n_inputs + 1, sizeof(*v));
 	*r = (struct program_result){0};
 	int rc = program_inputs(p, in, n, v, err);
 	if (!rc) {
 		rc = interp_run(&p->graph, v, p->n_inputs, o, &r->out, err);
 		release_inputs(v, p->n_inputs);
 	}
-	free(v);
 	if (!rc && r->out.n != p->n_outputs) {
 		aten_value_release(&r->out);
 		rc = err_set(err, EXIT_INPUT, "'%s': the graph returned %u values, expected %u", p->weights.path, r->out.n, p->n_outputs);

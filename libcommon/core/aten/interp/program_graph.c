@@ -11,13 +11,11 @@ static void *room(struct contract *c, size_t n, size_t size)
 /* Converts a size from the graph's table to the contract's. */
 static struct symsize size_of(const struct program *p, struct symtab *to, struct symsize size)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (symsize_is_int(size))
 		return size;
 	symsize_print(&p->graph.tab, size, &b);
-	size = symsize_parse_any(to, buf_slice(&b));
-	buf_release(&b);
-	return size;
+	return symsize_parse_any(to, buf_slice(&b));
 }
 
 static void take_tensor(struct program *p, const struct gmeta *m, struct contract_input *in)

@@ -57,15 +57,13 @@ static uint32_t meta_of(struct graph *g, const struct aten_value *v)
 		return graph_add_sym(g, symsize_int(v->i));
 	if (v->kind != ATEN_LIST || !v->n)
 		return NONE;
-	struct gmeta *part = xcalloc(v->n, sizeof(*part));
+	FREED struct gmeta *part = xcalloc(v->n, sizeof(*part));
 	for (uint32_t i = 0; i < v->n; i++) {
 		const uint32_t m = meta_of(g, &v->item[i]);
 		if (m != NONE)
 			part[i] = g->meta[m];
 	}
-	const uint32_t m = graph_add_tuple_meta(g, part, v->n);
-	free(part);
-	return m;
+	return graph_add_tuple_meta(g, part, v->n);
 }
 
 /* ---- nodes ---- */

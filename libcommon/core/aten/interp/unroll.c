@@ -90,22 +90,19 @@ static struct gvalue carry_over(struct maker *k, const struct frame *f, struct g
 		v.text = graph_copy_text(k->to, k->g, v.text);
 	if (!gvalue_has_children(v))
 		return v;
-	struct gvalue *child = xcalloc(v.n + 1, sizeof(*child));
+	FREED struct gvalue *child = xcalloc(v.n + 1, sizeof(*child));
 	for (uint32_t i = 0; i < v.n; i++)
 		child[i] = carry_over(k, f, k->g->value[v.first + i]);
-	v = graph_sequence(k->to, v.kind, child, v.n);
-	free(child);
-	return v;
+	return graph_sequence(k->to, v.kind, child, v.n);
 }
 
 static uint32_t new_node(struct maker *k, enum graph_op op, struct slice prefix, struct slice name, struct slice target, uint32_t like)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	k->failed |= k->to->n_nodes > UNROLL_NODES;
 	buf_addf(&b, "%.*s%.*s", SL(prefix), SL(name));
 	const uint32_t id = graph_add_node(k->to, 0, op, buf_slice(&b), target);
 	k->to->node[id].stack = graph_copy_text(k->to, k->g, k->g->node[like].stack);
-	buf_release(&b);
 	return id;
 }
 
@@ -122,7 +119,7 @@ static struct gvalue copy(struct maker *k, const struct frame *f, uint32_t node)
 {
 	const struct gnode *n = &k->g->node[node];
 	const uint32_t id = new_node(k, n->op, f->prefix, graph_name(k->g, node), graph_text(k->g, n->target), node);
-	struct gvalue *v = xcalloc(n->n_args + 2 * n->n_kwargs + 1, sizeof(*v));
+	FREED struct gvalue *v = xcalloc(n->n_args + 2 * n->n_kwargs + 1, sizeof(*v));
 	for (uint32_t i = 0; i < n->n_args; i++)
 		v[i] = carry_over(k, f, k->g->value[n->args + i]);
 	for (uint32_t i = 0; i < 2 * n->n_kwargs; i++)
@@ -131,7 +128,6 @@ static struct gvalue copy(struct maker *k, const struct frame *f, uint32_t node)
 	graph_set_kwargs(k->to, id, v + n->n_args, n->n_kwargs);
 	k->to->node[id].meta = graph_copy_meta(k->to, k->g, n->meta);
 	k->to->node[id].type = graph_copy_text(k->to, k->g, n->type);
-	free(v);
 	return graph_node_value(id);
 }
 
@@ -183,17 +179,14 @@ static struct gvalue run_module(struct maker *k, uint32_t module, const struct v
 /* Calls a subgraph for one iteration: it returns a list. */
 static struct gvalue turn(struct maker *k, const struct frame *f, uint32_t node, uint32_t module, const struct values *in, int64_t number)
 {
-	struct buf b = {0};
-	struct gvalue out;
+	LOCAL_BUF b = {0};
 	if (!enters_next(k, module))
 		return give_up(k);
 	k->path->at++;
 	buf_addf(&b, "%.*s%.*s.", SL(f->prefix), SL(graph_name(k->g, node)));
 	if (number >= 0)
 		buf_addf(&b, "%lld.", (long long)number);
-	out = run_module(k, module, in, buf_slice(&b));
-	buf_release(&b);
-	return out;
+	return run_module(k, module, in, buf_slice(&b));
 }
 
 static struct gvalue cond(struct maker *k, const struct frame *f, uint32_t node)
@@ -246,7 +239,7 @@ static struct gvalue scan(struct maker *k, const struct frame *f, uint32_t node,
 	struct values rows = {0}, all = {0};
 	size_t n_rows = 0, turns = 0;
 	for (; enters_next(k, body); turns++) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		buf_addf(&b, "%.*s%.*s.%zu.", SL(f->prefix), SL(graph_name(k->g, node)), turns);
 		for (size_t i = 0; i < xs->n; i++) {
 			char name[32];
@@ -254,7 +247,6 @@ static struct gvalue scan(struct maker *k, const struct frame *f, uint32_t node,
 			const struct gvalue args[] = {xs->v[i], graph_int_value(0), graph_int_value((int64_t)turns)};
 			in->v[carried + i] = call(k, buf_slice(&b), name, "torch.ops.aten.select.int", node, args, 3);
 		}
-		buf_release(&b);
 		const struct gvalue out = turn(k, f, node, body, in, (int64_t)turns);
 		if (k->failed || out.n < carried || (turns && out.n - carried != n_rows)) {
 			give_up(k);
@@ -271,13 +263,12 @@ static struct gvalue scan(struct maker *k, const struct frame *f, uint32_t node,
 		push(&all, in->v[c]);
 	for (size_t r = 0; r < n_rows && !k->failed; r++) {
 		struct values one = {0};
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		for (size_t i = 0; i < turns; i++)
 			push(&one, rows.v[i * n_rows + r]);
 		const struct gvalue args[] = {graph_sequence(k->to, GV_LIST, one.v, one.n), graph_int_value(0)};
 		buf_addf(&b, "%.*s%.*s.y%zu", SL(f->prefix), SL(graph_name(k->g, node)), r);
 		push(&all, call(k, SLICE(""), buf_str(&b), "torch.ops.aten.stack.default", node, args, 2));
-		buf_release(&b);
 		free(one.v);
 	}
 	const struct gvalue list = turns ? graph_sequence(k->to, GV_LIST, all.v, all.n) : give_up(k);
@@ -404,7 +395,7 @@ static struct gvalue one_way(struct maker *k, const struct frame *f, uint32_t no
 	const size_t per = r->biased ? 4 : 2, at = (size_t)(l * (r->both_ways + 1) + d);
 	const struct gvalue *p = r->params.v + at * per;
 	struct buf whole = {0}, one = {0};
-	struct gvalue *out = xcalloc((size_t)r->steps + 1, sizeof(*out));
+	FREED struct gvalue *out = xcalloc((size_t)r->steps + 1, sizeof(*out));
 	buf_addf(&whole, "%.*s%.*s.", SL(f->prefix), SL(graph_name(k->g, node)));
 	if (r->n > 1 || r->both_ways)
 		buf_addf(&whole, "l%lldd%d.", (long long)l, d);
@@ -427,7 +418,6 @@ static struct gvalue one_way(struct maker *k, const struct frame *f, uint32_t no
 	push(&r->c, c);
 	const struct gvalue args[] = {graph_sequence(k->to, GV_LIST, out, (size_t)r->steps), graph_int_value(0)};
 	const struct gvalue stacked = call(k, s.prefix, "stack", "torch.ops.aten.stack.default", node, args, 2);
-	free(out);
 	buf_release(&whole);
 	buf_release(&one);
 	return stacked;
@@ -448,7 +438,7 @@ static struct gvalue swap(struct maker *k, struct slice prefix, const char *name
 
 static struct gvalue all_layers(struct maker *k, const struct frame *f, uint32_t node, struct layers *r, struct gvalue x)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	struct values out = {0};
 	buf_addf(&b, "%.*s%.*s.", SL(f->prefix), SL(graph_name(k->g, node)));
 	const struct slice prefix = buf_slice(&b);
@@ -468,7 +458,6 @@ static struct gvalue all_layers(struct maker *k, const struct frame *f, uint32_t
 		push(&out, join(k, prefix, "c", node, "torch.ops.aten.stack.default", r->c.v, r->c.n, 0));
 	const struct gvalue list = graph_sequence(k->to, GV_LIST, out.v, out.n);
 	free(out.v);
-	buf_release(&b);
 	return list;
 }
 

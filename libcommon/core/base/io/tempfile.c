@@ -56,12 +56,11 @@ int temp_file(struct err *err)
 	int fd = open(in, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	char *name = xasprintf("%s/pt2utils." TEMP_RANDOM, in);
+	FREED char *name = xasprintf("%s/pt2utils." TEMP_RANDOM, in);
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(name);
 	else
 		temp_failed((err_errno(err, EXIT_ENVIRON, "cannot create a temporary file in '%s'", in), err));
-	free(name);
 	return fd;
 }

@@ -74,7 +74,7 @@ int poly_store(struct symtab *t, const struct poly *p, struct symsize *out, stru
 	}
 	if (weight > SYMSIZE_MAX_WEIGHT)
 		return sym_too_large(err);
-	uint32_t *w = xreallocarray(NULL, n, sizeof(*w));
+	FREED uint32_t *w = xreallocarray(NULL, n, sizeof(*w));
 	w[i++] = POLY;
 	w[i++] = depth;
 	w[i++] = (uint32_t)weight;
@@ -89,7 +89,6 @@ int poly_store(struct symtab *t, const struct poly *p, struct symsize *out, stru
 		}
 	}
 	*out = (struct symsize){0, sym_node_add(t, w, n), 0};
-	free(w);
 	return 0;
 }
 

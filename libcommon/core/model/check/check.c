@@ -23,16 +23,6 @@ struct look {
 	bool dim_bad[TENSOR_MAX_DIMS]; /* and for this dim */
 };
 
-struct slice check_keep(struct check *k, const char *fmt, ...)
-{
-	struct buf b = {0};
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addvf(&b, fmt, ap);
-	va_end(ap);
-	return arena_take(&k->arena, &b);
-}
-
 struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim)
 {
 	struct check_finding *f = &PUSH_TO(k->v, k->n, k->cap);
@@ -469,7 +459,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 {
 	look_count(k, c, in, n);
 	size_t both = n < c->n_inputs ? n : c->n_inputs;
-	struct symbind env = {0};
+	OWNED(symbind_release) struct symbind env = {0};
 	contract_bind(c, in, both, &env);
 	/* The value that a tensor of the wrong rank gives a symbol does not apply to the inputs that share it. */
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
@@ -478,7 +468,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 			env.bound[s->symbol] = false;
 	}
 	struct look *look = xcalloc(both + 1, sizeof(*look));
-	struct turn *turns = xcalloc(both + 1, sizeof(*turns));
+	FREED struct turn *turns = xcalloc(both + 1, sizeof(*turns));
 	size_t n_turns = 0;
 	const struct look *on_device = NULL;
 	for (uint32_t i = 0; i < both; i++) {
@@ -503,9 +493,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 	qsort(turns, n_turns, sizeof(*turns), by_turn);
 	for (size_t t = 0; t < n_turns; t++)
 		look_assert(&look[turns[t].input], &env);
-	free(turns);
 	free(look);
-	symbind_release(&env);
 }
 
 void check_release(struct check *k)

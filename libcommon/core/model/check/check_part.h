@@ -5,6 +5,6 @@
 
 /* The returned finding is valid until the next one. */
 struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim);
-struct slice check_keep(struct check *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+#define check_keep(k, ...) arena_textf(&(k)->arena, __VA_ARGS__)
 
 #endif

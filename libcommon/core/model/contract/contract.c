@@ -25,11 +25,10 @@ void contract_release(struct contract *c)
 
 static void add_note(struct contract *c, const char *fmt, va_list ap)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addvf(&b, fmt, ap);
 	if (c->n_notes < CONTRACT_MAX_NOTES)
 		PUSH_TO(c->note, c->n_notes, c->cap_notes) = arena_slice(&c->arena, buf_slice(&b));
-	buf_release(&b);
 }
 
 void contract_note(struct contract *c, const char *fmt, ...)
@@ -338,7 +337,7 @@ uint64_t *contract_alive_bytes(const struct contract *c, const uint64_t *bytes)
 
 bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t *bytes, uint32_t *unknown)
 {
-	struct symbind full = {0};
+	OWNED(symbind_release) struct symbind full = {0};
 	bind_data(c, env, &full);
 	uint64_t *size = xcalloc((size_t)c->n_storages + 1, sizeof(*size)), most = 0;
 	uint32_t lost = 0;
@@ -357,7 +356,6 @@ bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t
 		most = alive[k] > most ? alive[k] : most;
 	free(alive);
 	free(size);
-	symbind_release(&full);
 	*bytes = most;
 	if (unknown)
 		*unknown = lost;

@@ -329,7 +329,7 @@ static struct slice way_name(const void *of, uint32_t i) { return ((const struct
 static void branching_calls(struct diff *d)
 {
 	const struct contract *a = d->text.c, *b = d->binary.c;
-	bool *seen = xcalloc((size_t)a->n_calls + 1, sizeof(*seen));
+	FREED bool *seen = xcalloc((size_t)a->n_calls + 1, sizeof(*seen));
 	one_way(d, call_name, b, b->n_calls, seen);
 	for (uint32_t i = 0; i < b->n_ways; i++)
 		one_way(d, way_name, &b->way[i], b->way[i].n, seen);
@@ -341,7 +341,6 @@ static void branching_calls(struct diff *d)
 				  a->n_calls - d->out->n_calls, SL(a->call[i].name), i);
 			break;
 		}
-	free(seen);
 }
 
 /* Does a note contain one of the words? */
@@ -453,10 +452,9 @@ void contract_compare(const struct contract *text, const struct contract *binary
 	if (binary->rigid)
 		open_line(&d, "a dynamic size could be run with one value only");
 	if (text->n_unread) {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		contract_unread_text(text, &b);
 		open_line(&d, "parts of the text: %s understood", buf_str(&b));
-		buf_release(&b);
 	}
 	for (int t = 0; t < TRIALS; t++) {
 		symbind_release(&d.text.env[t]);

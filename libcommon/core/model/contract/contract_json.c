@@ -19,10 +19,9 @@ static void out_size(const struct contract *c, struct json_out *o, struct symsiz
 	} else if (!contract_known(c, s)) {
 		json_out_null(o);
 	} else {
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		symsize_print(&c->tab, s, &b);
 		json_out_str(o, buf_slice(&b));
-		buf_release(&b);
 	}
 }
 
@@ -485,7 +484,7 @@ void contract_to_json(const struct contract *c, struct json_out *o)
 
 int contract_from_json(struct contract *c, struct slice text, struct err *err)
 {
-	struct json_tape tape = {0};
+	OWNED(json_tape_release) struct json_tape tape = {0};
 	struct form f = {.r = {.t = &tape, .arena = &c->arena, .strict = true}, .c = c};
 	int rc = -1;
 	*c = (struct contract){0};
@@ -499,7 +498,6 @@ int contract_from_json(struct contract *c, struct slice text, struct err *err)
 		else
 			rc = contract_validate(c, err);
 	}
-	json_tape_release(&tape);
 	if (rc < 0)
 		contract_release(c);
 	return rc;

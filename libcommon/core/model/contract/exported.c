@@ -193,7 +193,7 @@ static int find_facts(struct reader *r, struct slice values, bool tensor)
 static struct symsize read_expression(struct reader *r, uint32_t k)
 {
 	struct slice s = json_text_at(&r->t, k, &r->b);
-	struct buf infix = {0};
+	LOCAL_BUF infix = {0};
 	struct err err;
 	struct symsize out;
 	int rc = 0;
@@ -203,7 +203,6 @@ static struct symsize read_expression(struct reader *r, uint32_t k)
 	}
 	if (rc == 0)
 		rc = symsize_parse(&r->c->tab, s, &out, &err);
-	buf_release(&infix);
 	if (rc < 0) {
 		contract_unread(r->c, "the size at byte %zu is not understood: %s", (size_t)(json_slice(&r->t, k).p - r->text.p), err.text);
 		return contract_unknown(r->c);

@@ -71,11 +71,10 @@ static int64_t find_input(const struct contract *c, struct slice name)
 
 static int no_input(struct reading *r, struct slice name, bool several, const char *where)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	add_names(&b, r->c);
 	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, SL(name),
 		several ? "matches more than one input" : "is not an input of this model", buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 
@@ -87,11 +86,10 @@ static int put_next(struct reading *r, const struct origin *o)
 			place_operand(r, i, o);
 			return 0;
 		}
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	add_names(&b, r->c);
 	err_set(r->err, EXIT_USAGE, "too many inputs, the first extra one is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
 		buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 
@@ -143,9 +141,8 @@ static int put_file(struct reading *r, struct tensor_file *f, int device, int in
 		}
 		int64_t at = find_input(r->c, f->v[i].name);
 		if (at < 0) {
-			char *where = xasprintf("'%s': key ", f->path);
+			FREED char *where = xasprintf("'%s': key ", f->path);
 			no_input(r, f->v[i].name, at == -2, where);
-			free(where);
 			return -1;
 		}
 		if (put_named(r, f->v[i].name, &o) < 0)
@@ -164,13 +161,12 @@ static const struct tensor *find_key(const struct tensor_file *f, struct slice k
 
 static int no_key(struct reading *r, const struct tensor_file *f, struct slice key)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (size_t i = 0; i < f->n && i < 20; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(f->v[i].name));
 	if (f->n > 20)
 		buf_addf(&b, " and %zu more", f->n - 20);
 	err_set(r->err, EXIT_USAGE, "'%s' has no tensor '%.*s': write FILE:KEY with one of %s", f->path, SL(key), buf_str(&b));
-	buf_release(&b);
 	return -1;
 }
 

@@ -1,16 +1,6 @@
 #include "model/cppwrapper/wrapper.h"
 #include "model/cppwrapper/wrapper_read.h"
 
-#define MAX_UNCLEAR 20
-
-void wrapper_unclear(struct wrapper *w, struct slice text)
-{
-	w->c->n_unread++;
-	w->c->n_unread_checks += w->in_check;
-	if (w->n_unclear++ < MAX_UNCLEAR)
-		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, SLN(text, 120), text.n > 120 ? " ..." : "");
-}
-
 /* ---- constructor ---- */
 
 /* Rows that grow in the arena by doubling: room for one more after n. */
@@ -193,46 +183,6 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 
 /* ---- declarations of kernels ---- */
 
-/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: the position after its brackets, p if it is not one, and `end` if they
- * do not close (then nothing after it can be understood). Templates (cpp_gemm_template.py) have a line end after "C". */
-static const char *take_extern(struct wrapper *w, const char *p, const char *end)
-{
-	const char *nl = memchr(p, '\n', (size_t)(end - p));
-	struct slice s = slice_of(p, (size_t)((nl ? nl : end) - p)), name;
-	if (!text_take(&s, "extern \"C\""))
-		return p;
-	if (!s.n && nl) {
-		const char *next = memchr(nl + 1, '\n', (size_t)(end - nl) - 1);
-		s = slice_trim(slice_of(nl + 1, (size_t)((next ? next : end) - nl) - 1));
-	}
-	if (!s.n || *s.p == '{')
-		return p;
-	for (;;) { /* the name is the one before the bracket */
-		name = text_name(&s);
-		if (!name.n)
-			return p;
-		while (s.n && (*s.p == '*' || *s.p == ' '))
-			s = slice_of(s.p + 1, s.n - 1);
-		if (s.n && *s.p == '(')
-			break;
-	}
-	s.n = (size_t)(end - s.p);
-	size_t n = text_group(s, 0);
-	if (n)
-		wrapper_kernel(w, name, slice_of(s.p + 1, n - 2), false);
-	return n ? s.p + n : end;
-}
-
-void wrapper_declarations(struct wrapper *w, struct slice text)
-{
-	const char *end = text.p + text.n;
-	for (struct slice line; slice_line(&text, &line);) {
-		const char *p = slice_starts(line, "extern \"C\"") ? take_extern(w, line.p, end) : line.p;
-		if (p > text.p)
-			text = slice_of(p, (size_t)(end - p));
-	}
-}
-
 /* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py) */
 static const char *take_triton(struct wrapper *w, const char *p, const char *end)
 {
@@ -387,7 +337,7 @@ static void take_source_line(struct wrapper *w, struct scan *t, struct slice raw
 	case '#': take_include(w, line); break;
 	case 'e':
 		if (raw.p == line.p && slice_starts(line, "extern \"C\""))
-			move_on(t, take_extern(w, line.p, t->end));
+			move_on(t, wrapper_extern(w, line.p, t->end));
 		break;
 	case 's':
 		if (raw.p == line.p && slice_starts(line, "static __attribute__((noinline)) void call_"))

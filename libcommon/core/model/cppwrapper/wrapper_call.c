@@ -449,12 +449,50 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 	free(v);
 }
 
+const char *wrapper_extern(struct wrapper *w, const char *p, const char *end)
+{
+	const char *nl = memchr(p, '\n', (size_t)(end - p));
+	struct slice s = slice_of(p, (size_t)((nl ? nl : end) - p)), name;
+	if (!text_take(&s, "extern \"C\""))
+		return p;
+	if (!s.n && nl) {
+		const char *next = memchr(nl + 1, '\n', (size_t)(end - nl) - 1);
+		s = slice_trim(slice_of(nl + 1, (size_t)((next ? next : end) - nl) - 1));
+	}
+	if (!s.n || *s.p == '{')
+		return p;
+	for (;;) { /* the name is the one before the bracket */
+		name = text_name(&s);
+		if (!name.n)
+			return p;
+		while (s.n && (*s.p == '*' || *s.p == ' '))
+			s = slice_of(s.p + 1, s.n - 1);
+		if (s.n && *s.p == '(')
+			break;
+	}
+	s.n = (size_t)(end - s.p);
+	size_t n = text_group(s, 0);
+	if (n)
+		wrapper_kernel(w, name, slice_of(s.p + 1, n - 2), false);
+	return n ? s.p + n : end;
+}
+
+static void read_declarations(struct wrapper *w, struct slice text)
+{
+	const char *end = text.p + text.n;
+	for (struct slice line; slice_line(&text, &line);) {
+		const char *p = slice_starts(line, "extern \"C\"") ? wrapper_extern(w, line.p, end) : line.p;
+		if (p > text.p)
+			text = slice_of(p, (size_t)(end - p));
+	}
+}
+
 static struct wkernel *find_kernel(struct wrapper *w, struct slice name)
 {
 	uint32_t i = intern_find(&w->kernel_names, name);
 	if (i == NONE && !w->kernel_text_read) {
 		w->kernel_text_read = true;
-		wrapper_declarations(w, w->kernel_text);
+		read_declarations(w, w->kernel_text);
 		i = intern_find(&w->kernel_names, name);
 	}
 	return i == NONE ? NULL : &w->kernel[i];

@@ -278,3 +278,39 @@ void wrapper_bound(struct wrapper *w, struct slice cond)
 		return;
 	}
 }
+
+struct wvar *wrapper_var(struct wrapper *w, struct slice name)
+{
+	uint32_t i = intern_find(&w->names, name);
+	return i == NONE ? NULL : &w->var[i];
+}
+
+struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind)
+{
+	uint32_t i = intern_add(&w->names, name);
+	if (i == w->n_var)
+		PUSH_TO(w->var, w->n_var, w->cap_var) = (struct wvar){0};
+	struct wvar *v = &w->var[i];
+	wrapper_drop(w, v);
+	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
+	PUSH_TO(w->declared, w->n_declared, w->cap_declared) = i;
+	return v;
+}
+
+void wrapper_unclear(struct wrapper *w, struct slice text)
+{
+	w->c->n_unread++;
+	w->c->n_unread_checks += w->in_check;
+	if (w->n_unclear++ < MAX_UNCLEAR)
+		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, SLN(text, 120), text.n > 120 ? " ..." : "");
+}
+
+void wrapper_drop(struct wrapper *w, struct wvar *v)
+{
+	if (!v->owns)
+		return;
+	v->owns = false;
+	uint32_t s = w->c->value[v->value].storage;
+	if (s != NONE && !--w->ws[s].refs && !w->ws[s].pinned)
+		w->c->storage[s].dies = w->c->n_calls ? w->c->n_calls - 1 : 0;
+}

@@ -147,6 +147,7 @@ struct wrapper {
 };
 
 /* "line 12: not understood: ..."; the first few only. */
+enum { MAX_UNCLEAR = 20 }; /* of which each has a note */
 void wrapper_unclear(struct wrapper *w, struct slice text);
 
 /* ---- wrapper_stream.c ---- */
@@ -161,6 +162,8 @@ void wrapper_stream_release(struct wrapper *w);
 
 /* ---- wrapper_expr.c ---- */
 
+struct wvar *wrapper_var(struct wrapper *w, struct slice name); /* NULL if never declared */
+struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind);
 /* A size in the text's symbols, aliases replaced; unknown ("?") if any part is not recognized. */
 struct symsize wrapper_size(struct wrapper *w, struct slice text);
 /* {4L, s77}, int_array_3, nullptr: index into ints, whose n is -1 if it is none of these. */
@@ -176,8 +179,6 @@ struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_di
 
 /* ---- wrapper_value.c ---- */
 
-struct wvar *wrapper_var(struct wrapper *w, struct slice name); /* NULL if never declared */
-struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind);
 uint32_t wrapper_value(struct wrapper *w, struct slice name, enum value_kind kind);
 /* A further value in the same memory. */
 uint32_t wrapper_same(struct wrapper *w, struct slice name, uint32_t of);
@@ -206,6 +207,9 @@ int wrapper_cpp_dtype(struct slice type); /* const float* */
 /* True if it was a call that is recognized or can be ignored. checked: it was inside AOTI_TORCH_ERROR_CODE_CHECK. */
 bool wrapper_call(struct wrapper *w, struct slice name, struct slice args, bool checked);
 void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, bool triton);
+/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: the position after its brackets, p if it is not one, and `end` if they
+ * do not close (then nothing after it can be understood). Templates (cpp_gemm_template.py) have a line end after "C". */
+const char *wrapper_extern(struct wrapper *w, const char *p, const char *end);
 
 /* ---- wrapper_body.c, wrapper_check.c, wrapper.c ---- */
 
@@ -215,7 +219,4 @@ void wrapper_check_line(struct wrapper *w, struct slice line);
 /* A line at the left margin: the head or the end of such a function. */
 void wrapper_check_margin(struct wrapper *w, struct slice line);
 bool wrapper_input_dim(struct winput *in, int64_t dim);
-/* Reads all extern "C" kernels in a text. */
-void wrapper_declarations(struct wrapper *w, struct slice text);
-
 #endif

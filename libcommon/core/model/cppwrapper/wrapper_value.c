@@ -1,23 +1,5 @@
 #include "model/cppwrapper/wrapper_read.h"
 
-struct wvar *wrapper_var(struct wrapper *w, struct slice name)
-{
-	uint32_t i = intern_find(&w->names, name);
-	return i == NONE ? NULL : &w->var[i];
-}
-
-struct wvar *wrapper_declare(struct wrapper *w, struct slice name, enum var_kind kind)
-{
-	uint32_t i = intern_add(&w->names, name);
-	if (i == w->n_var)
-		PUSH_TO(w->var, w->n_var, w->cap_var) = (struct wvar){0};
-	struct wvar *v = &w->var[i];
-	wrapper_drop(w, v);
-	*v = (struct wvar){.kind = kind, .value = NONE, .depth = w->depth};
-	PUSH_TO(w->declared, w->n_declared, w->cap_declared) = i;
-	return v;
-}
-
 void wrapper_leave(struct wrapper *w, uint32_t depth)
 {
 	while (w->n_declared) {
@@ -83,16 +65,6 @@ void wrapper_own(struct wrapper *w, struct wvar *v, uint32_t value)
 		w->ws[s].refs++;
 		w->c->storage[s].dies = NONE;
 	}
-}
-
-void wrapper_drop(struct wrapper *w, struct wvar *v)
-{
-	if (!v->owns)
-		return;
-	v->owns = false;
-	uint32_t s = w->c->value[v->value].storage;
-	if (s != NONE && !--w->ws[s].refs && !w->ws[s].pinned)
-		w->c->storage[s].dies = w->c->n_calls ? w->c->n_calls - 1 : 0;
 }
 
 /* ---- names of types ---- */

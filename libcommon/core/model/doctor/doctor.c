@@ -14,23 +14,6 @@ const char *doctor_level_name(enum doctor_level level)
 	return (size_t)level < ARRAY_LEN(name) ? name[level] : "?";
 }
 
-void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix)
-{
-	struct doctor *d = x->d;
-	PUSH_TO(d->v, d->n, d->cap) = (struct doctor_finding){level, id, what, why, fix};
-	d->n_bad += level >= DOCTOR_WARNING;
-}
-
-struct slice doctor_text(struct exam *x, const char *fmt, ...)
-{
-	struct buf b = {0};
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addvf(&b, fmt, ap);
-	va_end(ap);
-	return arena_take(&x->d->arena, &b);
-}
-
 void doctor_release(struct doctor *d)
 {
 	free(d->v);

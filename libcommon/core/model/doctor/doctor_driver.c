@@ -34,12 +34,11 @@ static unsigned torch_runtime(struct exam *x)
 	unsigned major = 0;
 	for (size_t i = 0; x->torch.n && i < ARRAY_LEN(library); i++) {
 		struct mapfile f;
-		char *path = xasprintf("%.*s/%s", SL(x->torch), library[i]);
+		FREED char *path = xasprintf("%.*s/%s", SL(x->torch), library[i]);
 		if (mapfile_open(&f, path, NULL) == 0) {
 			modelso_lib_needed(f.bytes, path, take_runtime, &major, NULL);
 			mapfile_close(&f);
 		}
-		free(path);
 	}
 	return major;
 }
@@ -120,4 +119,12 @@ void doctor_driver(struct exam *x, const struct sm_need *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		for (unsigned g = 0; g < x->host.n_gpu; g++)
 			check_ptx(x, &v[i], x->host.sm[g]);
+}
+
+/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a only on that one. */
+bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
+{
+	if (c->exact || c->sm > gpu)
+		return c->sm == gpu;
+	return c->ptx || c->sm / 10 == gpu / 10;
 }

@@ -71,14 +71,6 @@ void doctor_ask_driver(struct exam *x)
 		read_driver_text(&x->host, doctor_driver_elsewhere(text, sizeof(text)) ? text : NO_ANSWER);
 }
 
-/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a only on that one. */
-bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
-{
-	if (c->exact || c->sm > gpu)
-		return c->sm == gpu;
-	return c->ptx || c->sm / 10 == gpu / 10;
-}
-
 static bool need_runs(const struct sm_need *need, unsigned gpu)
 {
 	for (size_t i = 0; i < need->n; i++)

@@ -23,12 +23,19 @@ struct sm_need {
 };
 
 /* Texts are formatted into the doctor's arena; what: one line without a full stop. */
-void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix);
+static inline void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why,
+			      struct slice fix)
+{
+	struct doctor *d = x->d;
+	PUSH_TO(d->v, d->n, d->cap) = (struct doctor_finding){level, id, what, why, fix};
+	d->n_bad += level >= DOCTOR_WARNING;
+}
+
 static inline void doctor_ok(struct exam *x, const char *id, struct slice what)
 {
 	doctor_add(x, DOCTOR_OK, id, what, SLICE(""), SLICE(""));
 }
-struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
+#define doctor_text(x, ...) arena_textf(&(x)->d->arena, __VA_ARGS__)
 
 void doctor_cpu(struct exam *x);
 /* The instruction sets (ISAS) of this processor whose registers the system saves, and its name; NULL: unknown.

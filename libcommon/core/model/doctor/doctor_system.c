@@ -80,12 +80,11 @@ static bool in_cache(struct arena *a, int32_t flags, struct slice soname, struct
 
 static bool in_folder(struct arena *a, struct slice folder, struct slice soname, struct slice *path)
 {
-	char *p = xasprintf("%.*s/%.*s", SLN(folder, PATH_MAX), SLN(soname, CLIP));
+	FREED char *p = xasprintf("%.*s/%.*s", SLN(folder, PATH_MAX), SLN(soname, CLIP));
 	struct stat st;
 	bool found = folder.n && stat(p, &st) == 0 && S_ISREG(st.st_mode);
 	if (found)
 		*path = arena_slice(a, slice_str(p));
-	free(p);
 	return found;
 }
 
@@ -104,9 +103,8 @@ static bool in_folders(struct arena *a, const char *list, struct slice soname, s
 static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, struct slice *path)
 {
 	glob_t g;
-	char *pattern = xasprintf("%.*s/../../nvidia/*/lib/%.*s", SLN(torch, CLIP), SLN(soname, CLIP));
+	FREED char *pattern = xasprintf("%.*s/../../nvidia/*/lib/%.*s", SLN(torch, CLIP), SLN(soname, CLIP));
 	bool found = torch.n && glob(pattern, GLOB_NOSORT, NULL, &g) == 0;
-	free(pattern);
 	if (!found)
 		return false;
 	*path = arena_slice(a, slice_str(g.gl_pathv[0]));
@@ -123,9 +121,8 @@ static bool doctor_library_path(struct exam *x, struct slice soname, struct slic
 	if (!soname.n || slice_chr(soname, '/'))
 		return false;
 	for (uint32_t i = 0; i < so->n_rpath; i++) {
-		char *rpath = xstrndup(so->rpath[i].p, so->rpath[i].n);
+		FREED char *rpath = xstrndup(so->rpath[i].p, so->rpath[i].n);
 		bool found = in_folders(a, rpath, soname, path);
-		free(rpath);
 		if (found)
 			return true;
 	}
@@ -183,14 +180,13 @@ static void open_library(struct exam *x, struct library *l)
 	struct modelso_lib lib;
 	struct err err;
 	l->found = doctor_library_path(x, l->soname, &l->path);
-	char *path = xstrndup(l->path.p, l->path.n);
+	FREED char *path = xstrndup(l->path.p, l->path.n);
 	if (l->found && mapfile_open(&f, path, &err) == 0) {
 		modelso_lib_read(&lib, f.bytes, path, add_version, NULL, &l->versions, NULL);
 		mapfile_close(&f);
 	} else if (l->found) {
 		l->unread = doctor_text(x, "%s", err.text);
 	}
-	free(path);
 }
 
 static bool has_version(const struct library *l, struct slice version)

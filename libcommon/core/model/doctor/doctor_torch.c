@@ -27,11 +27,10 @@ static bool try_folder(struct arena *a, const char *at, struct slice *folder)
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(below); i++) {
-		char *path = xasprintf("%s%s/libtorch_cpu.so", at, below[i]);
+		FREED char *path = xasprintf("%s%s/libtorch_cpu.so", at, below[i]);
 		bool found = is_file(path);
 		if (found)
 			*folder = arena_slice(a, slice_of(path, strlen(path) - strlen("/libtorch_cpu.so")));
-		free(path);
 		if (found)
 			return true;
 	}
@@ -47,14 +46,11 @@ static bool try_prefix(struct arena *a, const char *prefix, struct slice *folder
 		return false;
 	for (unsigned v = 20; !found && v >= 8; v--)
 		for (unsigned i = 0; !found && i < 4; i++) {
-			char *path = xasprintf("%s/%s/python3.%u/%s", prefix, lib[i / 2], v, kind[i % 2]);
+			FREED char *path = xasprintf("%s/%s/python3.%u/%s", prefix, lib[i / 2], v, kind[i % 2]);
 			found = try_folder(a, path, folder);
-			free(path);
 		}
-	char *debian = xasprintf("%s/lib/python3/dist-packages", prefix);
-	found = found || try_folder(a, debian, folder);
-	free(debian);
-	return found;
+	FREED char *debian = xasprintf("%s/lib/python3/dist-packages", prefix);
+	return found || try_folder(a, debian, folder);
 }
 
 /* The python3 that the shell would run: its prefix is the part before bin/. */
@@ -202,7 +198,7 @@ static void exported(void *arg, struct slice name)
  */
 static void read_libraries(struct exam *x, struct found *f)
 {
-	char *folder = xstrndup(x->torch.p, x->torch.n);
+	FREED char *folder = xstrndup(x->torch.p, x->torch.n);
 	DIR *d = opendir(folder);
 	struct dirent *e;
 	while (d && (e = readdir(d))) {
@@ -211,16 +207,14 @@ static void read_libraries(struct exam *x, struct found *f)
 		struct modelso_lib lib;
 		if (!modelso_of_torch(name) || !slice_ends(name, ".so"))
 			continue;
-		char *path = xasprintf("%s/%s", folder, e->d_name);
+		FREED char *path = xasprintf("%s/%s", folder, e->d_name);
 		if (is_file(path) && mapfile_open(&file, path, NULL) == 0) {
 			modelso_lib_read(&lib, file.bytes, path, NULL, exported, f, NULL);
 			mapfile_close(&file);
 		}
-		free(path);
 	}
 	if (d)
 		closedir(d);
-	free(folder);
 }
 
 static bool from_torch(const struct modelso_import *im)
@@ -230,15 +224,13 @@ static bool from_torch(const struct modelso_import *im)
 
 bool doctor_torch_without_cuda(const struct exam *x)
 {
-	char *path = xasprintf("%.*s/libtorch_cuda.so", SL(x->torch));
-	bool without = x->torch.n && !is_file(path);
-	free(path);
-	return without;
+	FREED char *path = xasprintf("%.*s/libtorch_cuda.so", SL(x->torch));
+	return x->torch.n && !is_file(path);
 }
 
 static void report_missing(struct exam *x, const struct found *f, struct slice version)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	unsigned n = 0, newest = 0, unknown = 0;
 	for (uint32_t i = 0; i < f->want.n; i++) {
 		if (f->have[i])
@@ -267,7 +259,6 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 						  "recompile it with the torch "
 						  "that will run it")
 					  : SLICE("use the same kind of torch that it was compiled with (CUDA, XPU)"));
-	buf_release(&b);
 }
 
 /* Strings cross between model and torch only in old entry points (constant maps), so a mismatch alone is not a failure. */

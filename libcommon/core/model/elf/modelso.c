@@ -377,21 +377,6 @@ const char *modelso_form_name(enum modelso_form form)
 
 /* ---- opening ---- */
 
-bool modelso_section(const struct modelso *m, const char *section, struct slice *data, uint64_t *address)
-{
-	struct elf_view v;
-	Elf64_Shdr sh;
-	if (m->header_only || elf_view_open(&v, m->bytes, m->name, NULL) < 0)
-		return false;
-	uint32_t i = elf_find(&v, section, 0);
-	if (!i || !elf_section(&v, i, &sh))
-		return false;
-	*data = elf_data(&v, &sh);
-	if (address)
-		*address = sh.sh_addr;
-	return data->n > 0;
-}
-
 static int check_kind(struct modelso *m, struct err *err)
 {
 	bool elf;

@@ -15,6 +15,21 @@
 	X(EM_AMDGPU, "amdgpu") \
 	X(EM_CUDA, "cuda")
 
+bool modelso_section(const struct modelso *m, const char *section, struct slice *data, uint64_t *address)
+{
+	struct elf_view v;
+	Elf64_Shdr sh;
+	if (m->header_only || elf_view_open(&v, m->bytes, m->name, NULL) < 0)
+		return false;
+	uint32_t i = elf_find(&v, section, 0);
+	if (!i || !elf_section(&v, i, &sh))
+		return false;
+	*data = elf_data(&v, &sh);
+	if (address)
+		*address = sh.sh_addr;
+	return data->n > 0;
+}
+
 const char *modelso_machine_name(uint16_t machine, bool big_endian)
 {
 	static _Thread_local char other[32];

@@ -150,12 +150,11 @@ int modelso_edit(char *p, size_t n, const char *name, struct err *err)
 		return 0; /* the loader will report what it is */
 	if (elf_view_open(&v, bytes, name, err) < 0)
 		return -1;
-	struct parts *parts = xcalloc(1, sizeof(*parts));
+	FREED struct parts *parts = xcalloc(1, sizeof(*parts));
 	find_parts(parts, &v);
 	clear_stack(&v);
 	drop_needed(parts);
 	drop_versions(parts);
-	free(parts);
 	return 0;
 }
 

@@ -225,7 +225,7 @@ static void add_node(struct reader *r, uint32_t k)
 
 int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err)
 {
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root, nodes = NONE;
 	int rc = 0;
 	*x = (struct extern_nodes){0};
@@ -240,7 +240,6 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 	if (!rc)
 		json_each(&t, nodes, k)
 			add_node(&r, k);
-	json_tape_release(&t);
 	return rc;
 }
 
@@ -280,13 +279,11 @@ static bool is_first(const struct extern_nodes *x, uint32_t k, enum extern_which
 const char *extern_targets(struct extern_nodes *x, enum extern_which which)
 {
 	enum { LONGEST = 400 };
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	for (uint32_t k = 0; k < x->n && b.len < LONGEST; k++) {
 		const struct extern_node *n = &x->node[k];
 		if (is_of(n, which) && is_first(x, k, which))
 			buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
 	}
-	char *text = b.len ? keep_text(x, buf_slice(&b)) : NULL;
-	buf_release(&b);
-	return text;
+	return b.len ? keep_text(x, buf_slice(&b)) : NULL;
 }

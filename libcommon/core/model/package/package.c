@@ -29,12 +29,6 @@ static struct slice package_stem(struct slice name)
 
 /* ---- files ---- */
 
-uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
-{
-	PUSH_TO(pkg->file, pkg->n_file, pkg->cap_file) = (struct package_file){slice_base(path), path, size, member, NULL};
-	return pkg->n_file - 1;
-}
-
 /* Purposes of files, by the end of their names. The first match counts; of two files for one purpose, the one with the earlier entry is
  * used, if equal the first file. */
 struct role {
@@ -139,8 +133,8 @@ static bool exported_program(struct slice path)
 static void name_apart(struct package *pkg, const struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
-	struct intern names = {0};
-	uint32_t *times = xcalloc(pkg->n, sizeof(*times));
+	OWNED(intern_release) struct intern names = {0};
+	FREED uint32_t *times = xcalloc(pkg->n, sizeof(*times));
 	for (size_t i = 0; i < pkg->n; i++)
 		times[intern_add(&names, pkg->model[i].name)]++;
 	for (size_t i = 0; i < pkg->n; i++) {
@@ -153,17 +147,13 @@ static void name_apart(struct package *pkg, const struct slice *folder)
 			root = slice_of(root.p + top, root.n - top);
 		while (root.n && root.p[0] == '/')
 			root.p++, root.n--;
-		char *apart = xasprintf("%.*s%.*s", SL(root), SL(name));
-		pkg->model[i].name = arena_slice(&pkg->arena, slice_str(apart));
-		free(apart);
+		pkg->model[i].name = arena_textf(&pkg->arena, "%.*s%.*s", SL(root), SL(name));
 	}
-	free(times);
-	intern_release(&names);
 }
 
 static void find_models(struct package *pkg)
 {
-	struct intern folders = {0};
+	OWNED(intern_release) struct intern folders = {0};
 	for (uint32_t i = 1; i < pkg->n_file; i++) {
 		struct slice path = pkg->file[i].path, name, folder;
 		if (model_of(path, &name, &folder)) {
@@ -176,7 +166,6 @@ static void find_models(struct package *pkg)
 		}
 	}
 	name_apart(pkg, folders.item);
-	intern_release(&folders);
 	size_t n = 0; /* a packed directory without any model files is not a model */
 	for (size_t i = 0; i < pkg->n; i++) {
 		struct package_model *m = &pkg->model[i];
@@ -376,7 +365,7 @@ static void list_names(const struct package *pkg, struct buf *b)
 
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	if (!name && pkg->n == 1)
 		return &pkg->model[0];
 	for (size_t i = 0; name && i < pkg->n; i++)
@@ -387,7 +376,6 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 		err_set(err, EXIT_USAGE, "'%s' has no model '%.100s', but: %s", pkg->path, name, buf_str(&b));
 	else
 		err_set(err, EXIT_USAGE, "'%s' contains %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
-	buf_release(&b);
 	return NULL;
 }
 
@@ -410,9 +398,8 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 		return (is_text(f->name) ? zip_text : zip_data)(&pkg->zip, f->member, data, err);
 	if (!f->map) {
 		struct mapfile *map = xcalloc(1, sizeof(*map));
-		char *path = xstrndup(f->path.p, f->path.n);
+		FREED char *path = xstrndup(f->path.p, f->path.n);
 		int r = mapfile_open(map, path, err);
-		free(path);
 		if (r < 0) {
 			free(map);
 			return -1;
@@ -436,7 +423,7 @@ int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, s
 int package_metadata(struct package *pkg, const struct package_model *m, struct package_metadata *md, struct err *err)
 {
 	struct slice data;
-	struct json_tape t = {0};
+	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root;
 	*md = (struct package_metadata){SLICE(""), SLICE(""), SLICE(""), SLICE(""), SLICE("")};
 	if (!m->metadata)
@@ -455,6 +442,5 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 		md->cpu_isa = json_dup(&t, root, "AOTI_CPU_ISA", &pkg->arena);
 		md->compute_capability = json_dup(&t, root, "AOTI_COMPUTE_CAPABILITY", &pkg->arena);
 	}
-	json_tape_release(&t);
 	return r;
 }

@@ -6,6 +6,8 @@
 
 #include "model/elf/modelso.h"
 #include "model/package/package_part.h"
+#include "base/rows.h"
+#include "base/text.h"
 
 /* ---- folders ---- */
 
@@ -33,9 +35,8 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		todo->entries++;
 		size_t n = strlen(f.path), has = n && f.path[n - 1] == '/';
-		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
-		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
-		free(joined);
+		const char *joined = !strcmp(f.path, ".") ? "" : f.path;
+		const char *path = arena_textf(&pkg->arena, "%s%s%s", joined, !*joined || has ? "" : "/", e->d_name).p;
 		/* Links to files count; links to directories could be cyclic. */
 		if (fstatat(dirfd(d), e->d_name, &st, 0) < 0)
 			continue;
@@ -55,6 +56,12 @@ static int by_path(const void *a, const void *b)
 {
 	const struct package_file *x = a, *y = b;
 	return slice_cmp(x->path, y->path);
+}
+
+uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
+{
+	PUSH_TO(pkg->file, pkg->n_file, pkg->cap_file) = (struct package_file){slice_base(path), path, size, member, NULL};
+	return pkg->n_file - 1;
 }
 
 int package_list(struct package *pkg, const char *dir, unsigned depth, struct err *err)

@@ -1,11 +1,5 @@
 /* patterns.c - a set of patterns: adding, joining, and the index of where a match can begin. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "run/patterns/patterns_part.h"
-#include "base/io/mapfile.h"
 
 void patterns_forget_index(struct patterns *k)
 {
@@ -63,38 +57,6 @@ const struct pattern *patterns_find(const struct patterns *k, struct slice id)
 		if (slice_eq(k->item[i].id, id))
 			return &k->item[i];
 	return NULL;
-}
-
-static int visible(const struct dirent *e) { return e->d_name[0] != '.' && slice_ends(slice_str(e->d_name), ".pattern"); }
-
-static int add_file(struct patterns *k, int fd, const char *dir, const char *name, struct err *err)
-{
-	FREED char *shown = xasprintf("%s/%s", dir, name);
-	OWNED(mapfile_close) struct mapfile f = {0};
-	int r = mapfile_openat(&f, fd, name, shown, err);
-	if (!r)
-		r = patterns_add_text(k, shown, f.bytes, err);
-	return r;
-}
-
-int patterns_add_dir(struct patterns *k, const char *dir, struct err *err)
-{
-	struct dirent **name;
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(err, EXIT_INPUT, "cannot open the pattern directory '%s'", dir);
-	int n = scandirat(fd, ".", &name, visible, alphasort), r = 0;
-	if (n < 0)
-		r = err_errno(err, EXIT_INPUT, "cannot read the pattern directory '%s'", dir);
-	for (int i = 0; i < n; i++) {
-		if (!r)
-			r = add_file(k, fd, dir, name[i]->d_name, err);
-		free(name[i]);
-	}
-	if (n >= 0)
-		free(name);
-	close(fd);
-	return r;
 }
 
 /* ---- joining ---- */

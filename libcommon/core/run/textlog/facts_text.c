@@ -1,10 +1,8 @@
-/* facts_text.c - a text log as an input of the model, and facts that need the whole text.
+/* facts_text.c - facts that need the whole text.
  *
  * Not included: breaks known only from an exception (fullgraph=True; that is a failure). A text has no self times: of compile_times(), they
  * are known for blocks whose nesting is known (nested[]); the others have 0.
  */
-#include "base/io/window.h"
-#include "run/patterns/patterns.h"
 #include "run/textlog/textlog_part.h"
 
 /* In messages about shapes, torch names files by their last two components ("app/m.py") or about their last 40 bytes: finds the name in the
@@ -247,52 +245,3 @@ void log_finish(struct textlog *t)
 }
 
 /* ---- reading ---- */
-
-static void on_match(void *ctx, const struct pattern_match *m)
-{
-	struct textlog *t = ctx;
-	facts_take_known(t->f, fact_src(t->input, m->line), NONE, m);
-}
-
-/* Whole lines if there are any: pieces that end at a line end are not copied. */
-static size_t line_end(const char *data, size_t len)
-{
-	const char *nl = memrchr(data, '\n', len);
-	return nl ? (size_t)(nl + 1 - data) : len;
-}
-
-static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
-{
-	OWNED(window_release) struct window w = {0};
-	struct pattern_scan scan;
-	bool known = o && o->patterns, last = false;
-	if (known)
-		pattern_scan_init(&scan, o->patterns, on_match, t);
-	while (input_next(in, &w, 1 << 20, line_end) > 0) {
-		last = w.last;
-		textlog_feed(t, w.data, w.len);
-		if (known)
-			pattern_scan_feed(&scan, slice_of(w.data, w.len), last);
-	}
-	if (known) {
-		if (!last)
-			pattern_scan_feed(&scan, slice_of("", 0), true);
-		pattern_scan_release(&scan);
-	}
-	t->lost = in->lost;
-	t->f->input[t->input].unread = in->unread ? in->lost : NULL;
-	textlog_finish(t);
-}
-
-int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
-{
-	struct textlog t;
-	struct input in;
-	if (input_open(&in, path, err) < 0)
-		return -1;
-	textlog_init(&t, f, facts_input(f, FACT_TEXTLOG, path));
-	read_all(&t, &in, o);
-	input_close(&in);
-	textlog_release(&t);
-	return 0;
-}

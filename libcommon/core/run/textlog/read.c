@@ -1,4 +1,6 @@
 /* Lines of a text log: removes labels and prefixes, assembles the text of each label and record. */
+#include "base/io/window.h"
+#include "run/patterns/patterns.h"
 #include "run/textlog/textlog_part.h"
 
 enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
@@ -14,33 +16,6 @@ struct channel {
 	int32_t rank;
 	uint64_t used;
 };
-
-uint32_t log_text(struct textlog *t, struct slice s)
-{
-	if (!s.n)
-		return NONE;
-	if (s.n > TEXTLOG_TEXT_MAX) {
-		s.n = TEXTLOG_TEXT_MAX;
-		while (s.n > TEXTLOG_TEXT_MAX - 3 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80)
-			s.n--; /* not inside a character */
-		t->texts_cut++;
-	}
-	if (t->f->names.arena.total - t->names_before > TEXTLOG_NAMES_MAX) {
-		uint32_t i = intern_find(&t->f->names, s);
-		t->texts_left += i == NONE;
-		return i;
-	}
-	return facts_intern(t->f, s);
-}
-
-struct fact_loc log_loc(struct textlog *t, const struct srcloc *at)
-{
-	if (!at->file.n)
-		return facts_no_loc();
-	return (struct fact_loc){log_text(t, at->file), at->line, log_text(t, at->func), log_text(t, at->code)};
-}
-
-void log_rank(struct textlog *t, int32_t rank) { t->rank = t->rank == -2 || t->rank == rank ? rank : -1; }
 
 void textlog_init(struct textlog *t, struct facts *f, uint32_t input)
 {
@@ -305,4 +280,53 @@ void textlog_finish(struct textlog *t)
 	reader_release(r);
 	t->reader = NULL;
 	log_finish(t);
+}
+
+static void on_match(void *ctx, const struct pattern_match *m)
+{
+	struct textlog *t = ctx;
+	facts_take_known(t->f, fact_src(t->input, m->line), NONE, m);
+}
+
+/* Whole lines if there are any: pieces that end at a line end are not copied. */
+static size_t line_end(const char *data, size_t len)
+{
+	const char *nl = memrchr(data, '\n', len);
+	return nl ? (size_t)(nl + 1 - data) : len;
+}
+
+static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
+{
+	OWNED(window_release) struct window w = {0};
+	struct pattern_scan scan;
+	bool known = o && o->patterns, last = false;
+	if (known)
+		pattern_scan_init(&scan, o->patterns, on_match, t);
+	while (input_next(in, &w, 1 << 20, line_end) > 0) {
+		last = w.last;
+		textlog_feed(t, w.data, w.len);
+		if (known)
+			pattern_scan_feed(&scan, slice_of(w.data, w.len), last);
+	}
+	if (known) {
+		if (!last)
+			pattern_scan_feed(&scan, slice_of("", 0), true);
+		pattern_scan_release(&scan);
+	}
+	t->lost = in->lost;
+	t->f->input[t->input].unread = in->unread ? in->lost : NULL;
+	textlog_finish(t);
+}
+
+int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
+{
+	struct textlog t;
+	struct input in;
+	if (input_open(&in, path, err) < 0)
+		return -1;
+	textlog_init(&t, f, facts_input(f, FACT_TEXTLOG, path));
+	read_all(&t, &in, o);
+	input_close(&in);
+	textlog_release(&t);
+	return 0;
 }

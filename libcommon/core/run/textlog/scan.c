@@ -77,55 +77,6 @@ void log_index_init(uint16_t first[257])
 	first[256] = i;
 }
 
-struct slice slice_unindent(struct slice s)
-{
-	while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
-		s = slice_of(s.p + 1, s.n - 1);
-	return s;
-}
-
-uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end)
-{
-	uint32_t lo = i, hi = b->n;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (b->text + b->line[mid].off < end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - i;
-}
-
-bool place_parse(struct slice s, struct srcloc *out)
-{
-	uint64_t line;
-	if (!s.p || !s.n)
-		return false;
-	const char *colon = slice_rchr(s, ':');
-	if (!colon || colon == s.p || !slice_u64(slice_from(s, colon + 1), &line) || line > UINT32_MAX)
-		return false;
-	*out = (struct srcloc){.file = slice_upto(s, colon), .line = (uint32_t)line};
-	return true;
-}
-
-bool slice_double(struct slice s, double *out)
-{
-	char text[64], *end;
-	if (!s.n || s.n >= sizeof(text) || !memchr("0123456789.-", s.p[0], 12))
-		return false;
-	memcpy(text, s.p, s.n);
-	text[s.n] = 0;
-	*out = strtod(text, &end);
-	return end == text + s.n && *out - *out == 0;
-}
-
-int64_t slice_int(struct slice s)
-{
-	uint64_t v;
-	return slice_u64(s, &v) && v <= INT64_MAX ? (int64_t)v : -1;
-}
-
 static uint32_t parse_at(struct block *b, uint32_t i)
 {
 	struct slice line = slice_unindent(block_line(b, i));

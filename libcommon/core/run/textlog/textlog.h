@@ -103,10 +103,13 @@ struct textlog {
 	struct textlog_reader *reader;
 };
 
-void textlog_init(struct textlog *t, struct facts *f, uint32_t input);
-void textlog_feed(struct textlog *t, const char *data, size_t n);
-void textlog_finish(struct textlog *t);
-void textlog_release(struct textlog *t);
+/* A text as one more input of f. */
+int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
+
+FOR_TESTS void textlog_init(struct textlog *t, struct facts *f, uint32_t input);
+FOR_TESTS void textlog_feed(struct textlog *t, const char *data, size_t n);
+FOR_TESTS void textlog_finish(struct textlog *t);
+FOR_TESTS void textlog_release(struct textlog *t);
 /* The most recent step that started and whose end is not logged: row of t.phase, or NONE. A tracing that is restarted (after a break) or
  * followed by another frame's is over, as is one whose graph was compiled, or that reached a break in the log. */
 uint32_t textlog_open_phase(const struct textlog *t);

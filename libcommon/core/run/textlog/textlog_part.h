@@ -4,6 +4,7 @@
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
  *                                                                                       tables.c, failure.c, misc.c
  *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
+ *     row.c      texts, places and numbers for rows
  *
  * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at a line that starts
  * with its keyword and returns how many lines it consumed; 0: not its line; BLOCK_MORE: the text may be incomplete. A parser that gets no

@@ -73,7 +73,7 @@ static void add_expr(struct trace *t, const struct trace_scan *s, uint32_t v, bo
 
 uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_expr_step *step, uint32_t max)
 {
-	struct intern seen = {0};
+	OWNED(intern_release) struct intern seen = {0};
 	uint32_t n = 0, depth = 0, cap = 0;
 	struct {
 		uint32_t row, next;
@@ -97,7 +97,6 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 		}
 	}
 	free(up);
-	intern_release(&seen);
 	return n;
 }
 
@@ -106,7 +105,7 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 /* {"s77": "L['x'].size()[0]"} as lines. torch 2.13 writes each local as a list of texts, older ones as one text or null. */
 static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_t k, const char *equals)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	json_each_pair(tape, k, i) {
 		uint32_t v = i + 1;
 		if (json_is(tape, v, JSON_NULL))
@@ -127,9 +126,7 @@ static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_
 					buf_addc(&b, '?'); /* null: nothing symbolic */
 			}
 	}
-	uint32_t n = b.len ? intern_add(&t->f->names, buf_slice(&b)) : NONE;
-	buf_release(&b);
-	return n;
+	return b.len ? intern_add(&t->f->names, buf_slice(&b)) : NONE;
 }
 
 /* The Rust tlparse refuses the records of torch 2.13, whose locals are lists: it does not number their pages. */
@@ -184,14 +181,13 @@ static void add_guard(struct trace *t, struct trace_scan *s, struct trace_record
 	x->loc = loc_of(t, x->user_stack, x->stack);
 	if (!t->export_only)
 		return;
-	struct buf name = {0};
+	LOCAL_BUF name = {0};
 	bool listed = !failed && rust_reads(tape, locals);
 	buf_adds(&name, "symbolic_guard_information");
 	if (!listed)
 		buf_addf(&name, "_line_%llu", (unsigned long long)line);
 	unsigned flags = ART_HTML | ART_NO_PAYLOAD | (listed ? 0 : ART_UNLISTED);
 	x->page = (uint32_t)(reduce_artifact(t, s, r, kind, buf_slice(&name), LANG_TEXT, flags) - t->artifact);
-	buf_release(&name);
 }
 
 static void add_kernel(struct trace *t, const struct trace_scan *s, uint32_t v, bool missing)

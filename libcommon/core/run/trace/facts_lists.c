@@ -255,3 +255,15 @@ void reading_parity(struct trace_reading *r, const struct rank_attempt *x, struc
 	to->difference = difference;
 	to->missing_waits = calls > x->waits ? calls - x->waits : 0;
 }
+
+struct rank_attempt *reading_attempt(struct trace_reading *r, uint32_t attempt)
+{
+	struct rank_reading *x = &r->ranks;
+	uint32_t k = attempt - r->t->from.attempt;
+	if (k >= x->n_attempt) {
+		GROW(x->attempt, x->n_attempt, x->cap_attempt, k - x->n_attempt + 1);
+		memset(x->attempt + x->n_attempt, 0, (k - x->n_attempt + 1) * sizeof(*x->attempt));
+		x->n_attempt = k + 1;
+	}
+	return &x->attempt[k];
+}

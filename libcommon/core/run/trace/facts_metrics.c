@@ -115,7 +115,7 @@ static void take_parts(struct fact_compile *c, const double *v, bool backward)
 /* "Line: 39, Name: <module>, Filename: app/m.py" (torch/_dynamo/utils.py) as "app/m.py:39 in <module>". */
 static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, uint32_t list)
 {
-	struct buf line = {0};
+	LOCAL_BUF line = {0};
 	buf_reset(&r->tmp);
 	json_each(tape, list, k) {
 		struct slice s = json_text_at(tape, k, &line);
@@ -132,7 +132,6 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 		buf_adds(&r->tmp, " in ");
 		buf_add(&r->tmp, name + 8, (size_t)(file - name - 8));
 	}
-	buf_release(&line);
 	return facts_intern(r->f, buf_slice(&r->tmp));
 }
 

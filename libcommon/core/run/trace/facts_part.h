@@ -106,7 +106,7 @@ struct trace_reading {
 void reading_metrics(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, bool backward, bool runtime);
 void reading_metrics_end(struct trace_reading *r);
 
-/* facts.c: each record, in order, once it is in struct trace. */
+/* facts_records.c: each record, in order, once it is in struct trace. */
 void reading_record(struct trace_reading *r, struct trace_scan *s, struct trace_record *rec);
 /* facts_phases.c: chromium events, in parallel (before an emitter may overwrite their texts) and in order; then after the last record. */
 void phases_emit(const struct trace_reading *r, struct trace_scan *s);

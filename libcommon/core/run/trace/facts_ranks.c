@@ -5,18 +5,6 @@
 #include "base/text.h"
 #include "run/text.h"
 
-struct rank_attempt *reading_attempt(struct trace_reading *r, uint32_t attempt)
-{
-	struct rank_reading *x = &r->ranks;
-	uint32_t k = attempt - r->t->from.attempt;
-	if (k >= x->n_attempt) {
-		GROW(x->attempt, x->n_attempt, x->cap_attempt, k - x->n_attempt + 1);
-		memset(x->attempt + x->n_attempt, 0, (k - x->n_attempt + 1) * sizeof(*x->attempt));
-		x->n_attempt = k + 1;
-	}
-	return &x->attempt[k];
-}
-
 /* NULL: too many. */
 static struct fact_step *new_step(struct trace_reading *r, enum fact_step_kind kind, uint64_t fingerprint, struct slice what)
 {

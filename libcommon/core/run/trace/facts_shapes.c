@@ -176,7 +176,7 @@ static void take_kernel(struct trace_reading *r, const struct trace_export *x)
 
 static void take_exports(struct trace_reading *r, uint32_t from)
 {
-	struct intern have = {0};
+	OWNED(intern_release) struct intern have = {0};
 	for (uint32_t i = from; i < r->f->n_bound && r->t->n_export; i++)
 		add_key(&have, r->f->bound[i].compile, r->f->bound[i].expr);
 	uint32_t fast = have.n;
@@ -199,50 +199,6 @@ static void take_exports(struct trace_reading *r, uint32_t from)
 			to->value = x->result;
 		to->sources = x->sources;
 		to->reason = x->reason;
-	}
-	intern_release(&have);
-}
-
-/* torch/fx/experimental/symbolic_shapes.py produce_guards and torch/_dynamo/eval_frame.py:
- *
- *     Constraints violated (batch)! For more information, run with TORCH_LOGS="+dynamic".
- *       - Not all values of batch = L['x'].size()[0] in the specified range batch <= 64 satisfy the generated guard ...
- *       - You marked batch as dynamic but your code specialized it to be a constant (6). ...
- *     Suggested fixes:
- *       batch = 6
- */
-bool facts_constraints(struct slice text) { return slice_find(text, "Constraints violated (") != NULL; }
-
-void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text)
-{
-	const char *at = slice_find(text, "Constraints violated (");
-	if (!at)
-		return;
-	struct slice rest = slice_of(at, (size_t)(text.p + text.n - at)), line;
-	const char *fixes = slice_find(rest, "Suggested fixes:\n");
-	struct slice fix = slice_of(NULL, 0);
-	if (fixes) {
-		fix = slice_of(fixes + 17, (size_t)(rest.p + rest.n - fixes - 17));
-		const char *blank = slice_find(fix, "\n\n");
-		fix = slice_trim(slice_of(fix.p, blank ? (size_t)(blank - fix.p) : fix.n));
-		rest.n = (size_t)(fixes - rest.p);
-	}
-	slice_line(&rest, &line);
-	struct slice names = slice_of(line.p + 22, line.n - 22);
-	const char *close = slice_chr(names, ')');
-	names.n = close ? (size_t)(close - names.p) : 0;
-	unsigned n = 0;
-	while (slice_line(&rest, &line) && n < 64) {
-		if (!slice_starts(line, "  - "))
-			continue;
-		struct fact_bound *b = facts_new_bound(f, src);
-		b->compile = compile;
-		b->loc = *loc;
-		b->kind = BOUND_CONSTRAINT;
-		b->expr = facts_intern(f, slice_of(line.p + 4, line.n - 4));
-		b->symbol = facts_intern(f, names);
-		b->reason = facts_intern(f, fix);
-		n++;
 	}
 }
 

@@ -484,7 +484,7 @@ static void add_link(struct provenance *p, enum prov_way way, uint32_t from, uin
 static void link_nodes(struct provenance *p, const struct json_tape *t, uint32_t map, enum prov_way ahead, int back,
 		       const struct nodes *from, const struct nodes *to)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	json_each_pair(t, map, k) {
 		uint32_t line = node_line(from, json_text_at(t, k, &tmp));
 		if (!line || !json_is(t, k + 1, JSON_ARRAY))
@@ -498,7 +498,6 @@ static void link_nodes(struct provenance *p, const struct json_tape *t, uint32_t
 				add_link(p, (enum prov_way)back, other, line);
 		}
 	}
-	buf_release(&tmp);
 }
 
 /* The calls of each kernel, to walk them by kernel: head per kernel, next per call. */
@@ -520,7 +519,7 @@ static struct by_kernel calls_by_kernel(const struct provenance *p, unsigned whi
 static void link_kernels(struct provenance *p, const struct json_tape *t, uint32_t map, bool turned, bool to_post, bool to_code,
 			 const struct kernels *x, const struct nodes *post)
 {
-	struct buf tmp = {0};
+	LOCAL_BUF tmp = {0};
 	struct by_kernel calls[2] = {calls_by_kernel(p, 0), calls_by_kernel(p, 1)};
 	json_each_pair(t, map, k) {
 		if (!json_is(t, k + 1, JSON_ARRAY))
@@ -553,7 +552,6 @@ static void link_kernels(struct provenance *p, const struct json_tape *t, uint32
 		free(calls[w].head);
 		free(calls[w].next);
 	}
-	buf_release(&tmp);
 }
 
 static int by_line(const void *a, const void *b)
@@ -586,8 +584,8 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	struct json_tape map = {0}, stacks = {0};
 	struct nodes pre = {0}, post = {0};
 	struct kernels x = {0};
-	struct intern seen = {0};
-	struct buf tmp = {0};
+	OWNED(intern_release) struct intern seen = {0};
+	LOCAL_BUF tmp = {0};
 	uint32_t root, other;
 
 	json_tape_text(&map, text[PROV_MAP].p, text[PROV_MAP].n);
@@ -628,8 +626,6 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	nodes_release(&pre);
 	nodes_release(&post);
 	kernels_release(&x);
-	intern_release(&seen);
-	buf_release(&tmp);
 	return root != NONE;
 }
 

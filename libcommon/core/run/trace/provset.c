@@ -50,7 +50,7 @@ static void complete(struct trace *t, struct prov_set *x)
 	struct slice text[PROV_TEXTS];
 	if (x->artifact[PROV_MAP] != NONE) {
 		struct provenance p = {0};
-		struct buf b = {0};
+		LOCAL_BUF b = {0};
 		struct json_out o = {.b = &b, .html = true};
 		for (unsigned i = 0; i < PROV_TEXTS; i++)
 			text[i] = buf_slice(&x->text[i]);
@@ -62,7 +62,6 @@ static void complete(struct trace *t, struct prov_set *x)
 			memcpy(row->artifact, x->artifact, sizeof(row->artifact));
 			row->links = arena_slice(&t->links, buf_slice(&b));
 		}
-		buf_release(&b);
 		provenance_release(&p);
 	}
 	for (unsigned i = PROV_POST; i < PROV_TEXTS; i++)

@@ -3,17 +3,6 @@
 #include "run/trace/facts_part.h"
 #include "base/text.h"
 
-struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
-{
-	buf_reset(&t->tmp2);
-	json_each(tape, k, i) {
-		if (t->tmp2.len)
-			buf_addc(&t->tmp2, '\n');
-		buf_add_slice(&t->tmp2, json_text_at(tape, i, &t->tmp));
-	}
-	return buf_slice(&t->tmp2);
-}
-
 /* The last component of a path without its last extension (Rust's Path::file_stem). */
 static struct slice file_stem(struct slice path)
 {
@@ -51,59 +40,6 @@ static uint64_t since_start(const struct trace *t, const struct trace_record *r)
 		days += 365; /* past New Year */
 	uint64_t now = r->usec + (days > 0 ? (uint64_t)days * 86400000000ull : 0);
 	return days < 0 || now < t->first_usec ? 0 : now - t->first_usec;
-}
-
-struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
-				       struct slice name, enum trace_lang lang, unsigned flags)
-{
-	struct fact_attempt *c = &t->f->attempt[r->attempt];
-	uint64_t line = s->first_line + r->line;
-	GROW(t->artifact, t->n_artifact, t->cap_artifact, 1);
-	uint32_t k = t->n_artifact++;
-	if (!r->artifacts++)
-		r->first_artifact = k;
-	if (c->first_artifact == NONE)
-		c->first_artifact = k;
-	else
-		t->artifact[c->last_artifact].next = k;
-	c->last_artifact = k;
-	c->artifacts++;
-	struct trace_folder *folder = &t->folder[c->folder];
-	if (folder->first_artifact == NONE)
-		folder->first_artifact = k;
-	else
-		t->artifact[folder->last_artifact].folder_next = k;
-	folder->last_artifact = k;
-	if (r->flags & REC_NO_ATTEMPT)
-		flags |= ART_NO_ATTEMPT;
-	struct trace_artifact *a = &t->artifact[k];
-	*a = (struct trace_artifact){
-	    .attempt = r->attempt,
-	    .name = reduce_name(t, name),
-	    .number = flags & ART_UNLISTED ? NONE : t->number++,
-	    .size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
-	    .line = line,
-	    .kind = kind,
-	    .lang = lang,
-	    .nodes = r->nodes,
-	    .seconds = (float)((double)t->elapsed / 1e6),
-	    .next = NONE,
-	    .folder_next = NONE,
-	    .block = NONE,
-	    .extra = NONE,
-	};
-	if (!(flags & ART_LINK)) {
-		if (slice_find(name, "cache_"))
-			flags |= slice_find(name, "cache_miss")     ? ART_MISS
-				 : slice_find(name, "cache_hit")    ? ART_HIT
-				 : slice_find(name, "cache_bypass") ? ART_BYPASS
-								    : 0;
-		buf_reset(&t->tmp2);
-		if (trace_safe_path(name, &t->tmp2))
-			trace_damage_add(t->damage, DAMAGE_NAME, line);
-	}
-	a->flags = flags & 0xfff;
-	return a;
 }
 
 static void take_torch_version(struct trace *t, struct slice payload)

@@ -33,7 +33,7 @@ static inline uint32_t reduce_scalar(struct trace *t, const struct json_tape *ta
 	return json_is(tape, k, JSON_STRING) ? reduce_token(t, tape, k) : reduce_name(t, json_slice(tape, k));
 }
 
-/* ---- reduce.c ---- */
+/* ---- reduce_text.c ---- */
 /* A list of strings, one per line: in t->tmp2, or as a name. */
 struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k);
 static inline uint32_t reduce_lines(struct trace *t, const struct json_tape *tape, uint32_t k)
@@ -44,7 +44,6 @@ static inline uint32_t reduce_lines(struct trace *t, const struct json_tape *tap
 struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
 				       struct slice name, enum trace_lang lang, unsigned flags);
 
-/* ---- reduce_text.c ---- */
 /* For the current record (t->at), and its artifact. */
 void reduce_break(struct trace *t, struct slice payload);
 void reduce_recompile(struct trace *t, struct slice payload);

@@ -44,7 +44,7 @@ void reduce_recompile(struct trace *t, struct slice payload)
 	struct slice first = payload, all = payload;
 	struct json_tape *tape = &t->tape;
 	uint32_t root;
-	struct buf copy = {0};
+	LOCAL_BUF copy = {0};
 	json_tape_text(tape, payload.p, payload.n);
 	if (payload.n && payload.p[0] == '[' && !json_parse(tape, 0, payload.n, &root) && json_end(tape, root) > root + 1) {
 		buf_add_slice(&copy, json_text_at(tape, root + 1, &t->tmp));
@@ -67,7 +67,6 @@ void reduce_recompile(struct trace *t, struct slice payload)
 	to->old = reduce_name_or_none(t, x.old);
 	to->new = reduce_name_or_none(t, x.new);
 	to->all = all_name;
-	buf_release(&copy);
 }
 
 static void add_phase(struct trace *t, struct slice name, double seconds)
@@ -250,4 +249,68 @@ void reduce_bwd_metrics(struct trace *t, struct trace_scan *s, struct trace_reco
 	double d = json_number(&s->tape, v, "inductor_compile_time_s", -1);
 	if (d > 0)
 		t->compile_seconds += d;
+}
+
+struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
+{
+	buf_reset(&t->tmp2);
+	json_each(tape, k, i) {
+		if (t->tmp2.len)
+			buf_addc(&t->tmp2, '\n');
+		buf_add_slice(&t->tmp2, json_text_at(tape, i, &t->tmp));
+	}
+	return buf_slice(&t->tmp2);
+}
+
+struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
+				       struct slice name, enum trace_lang lang, unsigned flags)
+{
+	struct fact_attempt *c = &t->f->attempt[r->attempt];
+	uint64_t line = s->first_line + r->line;
+	GROW(t->artifact, t->n_artifact, t->cap_artifact, 1);
+	uint32_t k = t->n_artifact++;
+	if (!r->artifacts++)
+		r->first_artifact = k;
+	if (c->first_artifact == NONE)
+		c->first_artifact = k;
+	else
+		t->artifact[c->last_artifact].next = k;
+	c->last_artifact = k;
+	c->artifacts++;
+	struct trace_folder *folder = &t->folder[c->folder];
+	if (folder->first_artifact == NONE)
+		folder->first_artifact = k;
+	else
+		t->artifact[folder->last_artifact].folder_next = k;
+	folder->last_artifact = k;
+	if (r->flags & REC_NO_ATTEMPT)
+		flags |= ART_NO_ATTEMPT;
+	struct trace_artifact *a = &t->artifact[k];
+	*a = (struct trace_artifact){
+	    .attempt = r->attempt,
+	    .name = reduce_name(t, name),
+	    .number = flags & ART_UNLISTED ? NONE : t->number++,
+	    .size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
+	    .line = line,
+	    .kind = kind,
+	    .lang = lang,
+	    .nodes = r->nodes,
+	    .seconds = (float)((double)t->elapsed / 1e6),
+	    .next = NONE,
+	    .folder_next = NONE,
+	    .block = NONE,
+	    .extra = NONE,
+	};
+	if (!(flags & ART_LINK)) {
+		if (slice_find(name, "cache_"))
+			flags |= slice_find(name, "cache_miss")     ? ART_MISS
+				 : slice_find(name, "cache_hit")    ? ART_HIT
+				 : slice_find(name, "cache_bypass") ? ART_BYPASS
+								    : 0;
+		buf_reset(&t->tmp2);
+		if (trace_safe_path(name, &t->tmp2))
+			trace_damage_add(t->damage, DAMAGE_NAME, line);
+	}
+	a->flags = flags & 0xfff;
+	return a;
 }

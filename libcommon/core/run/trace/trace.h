@@ -380,6 +380,8 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 /* Like trace_read, and also fills everything derived once the log has been read: whole compilations, kinds of breaks, tracebacks, metrics,
  * phases. (trace_read alone fills only facts from single records.) o NULL: texts are not searched. */
 int trace_read_facts(struct trace *t, const struct facts_options *o, const struct trace_hooks *hooks, struct err *err);
+/* A trace as one more input of f. */
+int facts_add_trace(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
 /* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is decompressed.) A file that cannot be read at the
  * moment (an I/O error, no descriptor) counts as one: reading it then fails, and says why. (input_failed_here(), window.h.) */
 bool trace_is_log(const char *path);

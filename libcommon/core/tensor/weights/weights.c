@@ -42,22 +42,19 @@ struct shelf {
 /* The bytes of ROOT FOLDER NAME TAIL. 1; 0: no such file; -1: failure. */
 static int shelf_file(struct shelf *s, const char *folder, struct slice name, const char *tail, struct slice *data)
 {
-	struct buf b = {0};
+	LOCAL_BUF b = {0};
 	buf_addf(&b, "%.*s%s%.*s%s", SL(s->root), folder, SL(name), tail);
 	int r = 0;
 	for (uint32_t i = 1; i < s->pkg->n_file && !r; i++)
 		if (slice_eq(s->pkg->file[i].path, buf_slice(&b)))
 			r = package_data(s->pkg, i, data, s->err) < 0 ? -1 : 1;
-	buf_release(&b);
 	return r;
 }
 
 static struct tensor_file *shelf_tensors(struct shelf *s, struct slice bytes, struct slice name, bool alone)
 {
-	char *shown = xasprintf("%.*s", SLN(name, 200));
-	struct tensor_file *f = add_file(s->w, tensor_file_bytes(bytes, shown, s->err), alone, s->err);
-	free(shown);
-	return f;
+	FREED char *shown = xasprintf("%.*s", SLN(name, 200));
+	return add_file(s->w, tensor_file_bytes(bytes, shown, s->err), alone, s->err);
 }
 
 /* [16, 8], or [{"as_int": 16}, {"as_int": 8}]. -1: neither. */
@@ -236,7 +233,7 @@ int weights_of_package(struct weights *w, struct package *pkg, const struct pack
 
 void weights_behind(struct weights *w, const struct weights *other)
 {
-	struct intern names = {0};
+	OWNED(intern_release) struct intern names = {0};
 	for (size_t i = 0; i < w->n; i++)
 		intern_add(&names, w->v[i].name);
 	for (size_t i = 0; i < other->n; i++)
@@ -244,7 +241,6 @@ void weights_behind(struct weights *w, const struct weights *other)
 			add_view(w, other->v[i].name, &other->v[i].meta, other->v[i].data);
 			w->n_behind++;
 		}
-	intern_release(&names);
 }
 
 void weights_close(struct weights *w)

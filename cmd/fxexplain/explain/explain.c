@@ -1,0 +1,90 @@
+/* explain.c - from operands to the requested output; also the end of `run`, `replay` and `report`. */
+#include "explain/explain.h"
+
+#include "base/tool/diag.h"
+#include "run/diagnose/limits.h"
+#include "run/diagnose/locate.h"
+
+static bool is_file(const char *path) { return path && *path && strcmp(path, "-"); }
+
+struct screen explain_screen(const char *path)
+{
+	struct screen s = screen_make();
+	if (is_file(path))
+		s.width = 0, s.color = false;
+	return s;
+}
+
+void explain_write(struct screen *s, const char *path)
+{
+	struct err err = {.text = ""};
+	if ((is_file(path) ? screen_save(s, path, &err) : screen_flush(s, &err)) < 0 && err.text[0])
+		die_err(&err);
+	buf_release(&s->b);
+}
+
+static void emit(const struct explanation *x, struct page *page, const struct explain_options *o)
+{
+	struct err err = {.text = ""};
+	if (o->emit && o->emit(x, o))
+		return;
+	if (page) {
+		if (page_write(page, x, &err) < 0 && err.text[0])
+			die_err(&err);
+		page_free(page);
+		return;
+	}
+	struct screen s = explain_screen(o->output);
+	if (o->json)
+		emit_json(&s.b, x, o);
+	else if (o->sarif)
+		emit_sarif(&s.b, x, o);
+	else if (o->github)
+		emit_github(&s.b, x, o);
+	else
+		emit_terminal(&s, x, o);
+	explain_write(&s, o->output);
+}
+
+/* An input's path as shown: without the private folder; "(standard error)" for what the command wrote there. */
+static uint32_t input_name(struct facts *f, uint32_t path, const char *folder)
+{
+	struct slice p = facts_text(f, path);
+	size_t n = strlen(folder);
+	if (!slice_starts(p, folder) || p.n <= n + 1)
+		return path;
+	p = slice_of(p.p + n + 1, p.n - n - 1);
+	if (slice_is(p, "stderr.txt"))
+		return facts_intern(f, SLICE("(standard error)"));
+	char *own = xstrndup(p.p, p.n); /* interning may move the text that p points to */
+	uint32_t id = facts_intern(f, slice_str(own));
+	free(own);
+	return id;
+}
+
+int explain_paths(const struct explain_options *o, const char *const *path, int n)
+{
+	struct err err;
+	OWNED(report_release) struct report r = {0};
+	struct facts *f = &r.facts;
+	struct explanation x;
+	struct page *page = NULL;
+	unsigned lost = 0, worse = 0;
+	facts_init(f);
+	if (o->html && !(page = page_new(&r, *o->html ? o->html : o->output, true, &err)))
+		die_err(&err);
+	if (n && load_operands(f, page, o, path, n, &lost, &err) < 0)
+		die_err(&err);
+	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* names that the user does not know */
+		f->input[i].path = input_name(f, f->input[i].path, o->folder);
+	if (o->function && !facts_only_function(f, o->function))
+		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
+	explain_located(&x, f);
+	if (o->baseline && baseline_compare(&x, o, &worse, &err) < 0)
+		die_err(&err);
+	emit(&x, page, o);
+	worse += limits_exceeded(&x, &o->max);
+	bool blind = !worse && limits_blind(&x, &o->max);
+	explanation_release(&x);
+	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : blind ? EXIT_PARTIAL : EXIT_FINE;
+}
