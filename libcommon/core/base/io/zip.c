@@ -521,9 +521,23 @@ int zip_text(struct zip *z, struct zip_member *m, struct slice *data, struct err
 		       SLN(m->name, 200), (unsigned long long)(m->size >> 20), ZIP_MAX_TEXT >> 20);
 }
 
+/* Memory that was read is given back as it goes: it is in the file. */
+static int copy_mapped(const struct zip_member *m, int fd, const char *what, struct err *err)
+{
+	int r = 0;
+	for (uint64_t at = 0; at < m->size && !r; at += PIECE) {
+		const size_t n = m->size - at < PIECE ? (size_t)(m->size - at) : PIECE;
+		r = write_all(fd, m->inflated + at, n, what, err);
+		madvise(m->inflated + at, n, MADV_DONTNEED);
+	}
+	return r;
+}
+
 int zip_copy(struct zip *z, struct zip_member *m, int fd, const char *what, struct err *err)
 {
 	struct slice data;
+	if (m->mapped)
+		return copy_mapped(m, fd, what, err);
 	if (m->method == STORED || m->inflated)
 		return zip_data(z, m, &data, err) < 0 ? -1 : write_all(fd, data.p, data.n, what, err);
 	return prepare(z, m, err) < 0 || check_size(z, m, err) < 0 ? -1 : inflate_to(z, m, fd, what, err);
