@@ -264,7 +264,7 @@ static void add_note(struct fault *h, struct fault_report *r)
 	if (r->n)
 		return;
 	if (!r->calls && !r->w->live.models)
-		buf_adds(&b, "--ima watches models compiled by AOTInductor; use compute-sanitizer for any other program");
+		buf_adds(&b, "--ima watches torch.compile graphs and AOTInductor models; use compute-sanitizer for any other program");
 	else if (r->calls && device)
 		buf_addf(&b, "%" PRIu64 " calls, each waited for: none failed", r->calls);
 	else if (r->calls)
