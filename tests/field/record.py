@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -35,9 +34,10 @@ def clean(text, room):
     text = text.replace(room + "/app", "/home/user/app").replace(room, "/tmp")
     text = re.sub(r"/[^\s\"']*/lib/python3\.(\d+)/(?!site-packages)", r"/usr/lib/python3.\1/", text.replace("/home/user/venv/lib", "@V@"))
     text = text.replace("@V@", "/home/user/venv/lib").replace("torchinductor_" + getpass.getuser(), "torchinductor_user")
-    text = text.replace(HERE, "/home/user").replace("/tmp/field-ep.pt2", "/home/user/app/model.pt2")
+    text = text.replace(HERE, "/home/user")
     text = text.replace(os.path.realpath(sys.base_prefix), "/usr")
-    return text.replace(socket.gethostname(), "host")
+    text = re.sub(r"\(\S*field-\w+/app/", "(home/user/app/", text)
+    return text.replace("/tmp/field-ep.pt2", "/home/user/app/model.pt2")
 
 
 def child(program, file, env, room, out):
@@ -79,8 +79,22 @@ def child(program, file, env, room, out):
     main = types.ModuleType("__main__")
     main.__dict__.update(names)
     sys.modules["__main__"] = main
+    code = compile(source, f"{app}/{file}", "exec")
+    if "TRACE" in env or "TORCH_LOGS" in env:
+        # torch records whole stacks: one that has only the program's frames is a thread's whose function is exec itself.
+        failed = []
+        sys.unraisablehook = lambda u: (failed.append(1), traceback.print_exception(u.exc_type, u.exc_value, u.exc_traceback))
+        import _thread
+        done = _thread._count()
+        _thread.start_new_thread(exec, (code, main.__dict__))
+        time.sleep(0.5)
+        while _thread._count() > done:
+            time.sleep(0.1)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(len(failed))
     try:
-        exec(compile(source, f"{app}/{file}", "exec"), main.__dict__)
+        exec(code, main.__dict__)
     except BaseException as e:
         if not isinstance(e, SystemExit):
             traceback.print_exception(type(e), e, e.__traceback__.tb_next)
