@@ -2,6 +2,7 @@
 """Records tests/field/NAME/input.txt from the programs in tests/field/programs.
 
     for v in 211 213 215; do /path/to/torch$v/bin/python tests/field/record.py $v [NAME...]; done
+    tests/field/record.py dress
 
 The first line of a program is "# FILE | RELEASE | SETTINGS": the name it runs under, the torch release it needs, and the environment that its
 user had set (TORCH_LOGS=..., TRACE=1 for a structured trace, TRACE=cut for one that ends too early, WRAP=python.h for a C++ compiler without
@@ -10,6 +11,7 @@ Paths of the recording machine become /home/user/...
 """
 import getpass
 import glob
+import lzma
 import os
 import re
 import shutil
@@ -36,13 +38,61 @@ def clean(text, room):
     text = text.replace("@V@", "/home/user/venv/lib").replace("torchinductor_" + getpass.getuser(), "torchinductor_user")
     text = text.replace(HERE, "/home/user")
     text = text.replace(os.path.realpath(sys.base_prefix), "/usr")
-    text = re.sub(r"\(\S*field-\w+/app/", "(home/user/app/", text)
+    text = re.sub(r'  File "/home/user/record.py".*\n    .*\n( *\^*\n)?', "", text)
+    text = re.sub(r"(?<![\w/])(\w*)/field-\w+/app/", "ome/user/app/", text)
     return text.replace("/tmp/field-ep.pt2", "/home/user/app/model.pt2")
+
+
+def notebook(text):
+    """The same traceback as IPython prints it in a cell."""
+    out, lines = ["-" * 75], text[text.rindex("Traceback (most recent call last):"):].splitlines()[1:]
+    kind = next(x for x in lines if re.match(r"[\w.]+: ", x)).split(":")[0].split(".")[-1]
+    out.append(f"{kind:42}Traceback (most recent call last)")
+    for x in lines:
+        frame = re.match(r'  File "(.*)", line (\d+), in (.*)', x)
+        if frame:
+            path, n, f = frame.groups()
+            own = path.startswith("/home/user/app/")
+            out += ["" if len(out) > 2 else None, f"Cell In[3], line {n}" + (f", in {f}" if f != "<module>" else "") if own else f"File {path.replace('/home/user', '~')}:{n}, in {f}(*args, **kwargs)"]
+        elif re.match(r"    [^ ]", x):
+            out.append(f"---> {n} {x.strip()}")
+        elif not re.fullmatch(r" +[\^~]+ *", x):
+            last = re.match(r"(?:[\w]+\.)*(" + kind + ":.*)", x)
+            out += ["", last.group(1)] if last else [x]
+    return "\n".join(x for x in out if x is not None) + "\n"
+
+
+def prefixed(prefix):
+    return lambda text: "".join(prefix + x + "\n" for x in text.splitlines())
+
+
+# The same failures in what people paste them from: input, the recorded one, what is done to it.
+DRESSES = {
+    "nb-exp-slice": ("exp-slice", notebook),
+    "nb-no-python-h": ("no-python-h", notebook),
+    "mail-shapes-mm": ("shapes-mm", prefixed("> > ")),
+    "buildkite-no-python-h": ("no-python-h", prefixed("[2026-11-05T07:11:02Z] ")),
+    "docker-op-badfake": ("op-badfake", prefixed("trainer-1  | ")),
+    "root-own-backend": ("own-backend", prefixed("2026-11-05 07:11:02,112 - root - ERROR - ")),
+    "mpirun-ddp-bucket": ("ddp-bucket", prefixed("[1,0]<stderr>:")),
+    "cut-op-stride": ("op-stride", lambda text: "".join(text.splitlines(True)[-6:])),
+    "cut-shapes-mm": ("shapes-mm", lambda text: text[text.index("  Explanation: "):]),
+}
+
+
+def dress():
+    for name, (source, change) in DRESSES.items():
+        with open(f"{HERE}/{source}/input.txt") as f:
+            text = change(f.read())
+        os.makedirs(f"{HERE}/{name}", exist_ok=True)
+        with open(f"{HERE}/{name}/input.txt", "w") as f:
+            f.write(text)
 
 
 def child(program, file, env, room, out):
     """Runs the program as `python FILE` does: its traceback begins with its own frame."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     app = room + "/app"
     os.makedirs(app)
     with open(program) as f:
@@ -106,6 +156,8 @@ def child(program, file, env, room, out):
 
 def main():
     release, only = sys.argv[1], sys.argv[2:]
+    if release == "dress":
+        return dress()
     import torch
     import torch._dynamo
     import torch._inductor.compile_fx
@@ -148,8 +200,13 @@ def main():
             if env["TRACE"] == "cut":
                 text = text[: int(len(text) * 0.6)]
         os.makedirs(f"{HERE}/{name}", exist_ok=True)
-        with open(f"{HERE}/{name}/input.{ext}", "w") as f:
-            f.write(clean(text, room))
+        text = clean(text, room)
+        if len(text) > 20000:
+            with lzma.open(f"{HERE}/{name}/input.{ext}.xz", "wt") as f:
+                f.write(text)
+        else:
+            with open(f"{HERE}/{name}/input.{ext}", "w") as f:
+                f.write(text)
         shutil.rmtree(room, ignore_errors=True)
         print(name, len(text), file=sys.stderr)
 
