@@ -1,10 +1,10 @@
 #!/bin/bash
-# fxexplain on what people paste (tests/field): as many right answers as were recorded, no crash. When more are right, raise `least`, so that the
-# number cannot fall again.
+# fxexplain on what people paste (tests/field): at least as many right answers and at most as many wrong ones as were recorded, no crash. When
+# the score is better, change `least` and `most`, so that it cannot get worse again.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python3 -c 'import csv, concurrent.futures' 2>/dev/null || skip_all "no python3"
-least=0
+least=0 most=0
 
 field=$ROOT/tests/field
 run python3 "$field/score.py" "$BUILD" --json
@@ -15,8 +15,10 @@ is "a row for every input" "$(cut -f1 "$field/truth.tsv" | tail -n +2 | sort)" "
 is "no crash" "$(figure '[i["name"] for i in d["inputs"] if i["verdict"] == "crash"]')" "[]"
 right=$(figure 'd["totals"]["right"]')
 ok "$right right answers, at least $least" [ "$right" -ge "$least" ]
+wrong=$(figure 'd["totals"]["wrong"]')
+ok "$wrong wrong answers, at most $most" [ "$wrong" -le "$most" ]
 
-# The scorer can tell: of an answer that is right, one without the line, one that accuses, one that says nothing.
+# The scorer tells apart a right answer, one with another line, one with only the line, one that accuses the program, no finding, and another finding.
 python3 - "$field" >verdicts <<'EOS'
 import sys
 sys.path.insert(0, sys.argv[1])
