@@ -53,7 +53,7 @@ def judge(row, text):
         return "wrong"
     if must and line:
         return "right"
-    if not flat or re.search("no known problem found|nothing that i know", flat, re.I):
+    if not flat or re.search("no known problem|nothing (that i know|known)", flat, re.I):
         return "silent"
     return "part" if must or (line and row["line"] != "-") else "wrong"
 
