@@ -1,0 +1,8 @@
+# app.py | 213 | PATH=/nonexistent;CXX=
+import torch
+
+@torch.compile
+def f(x):
+    return x.sin() + x.cos()
+
+print(f(torch.randn(64)))
