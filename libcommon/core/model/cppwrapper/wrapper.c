@@ -233,11 +233,11 @@ void wrapper_declarations(struct wrapper *w, struct slice text)
 	}
 }
 
-/* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py) */
+/* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py); up to torch 2.12 static inline void */
 static const char *take_triton(struct wrapper *w, const char *p, const char *end)
 {
 	struct slice s = slice_of(p, (size_t)(end - p));
-	if (!text_take(&s, "static __attribute__((noinline)) void call_"))
+	if (!text_take(&s, "static __attribute__((noinline)) void call_") && !text_take(&s, "static inline void call_"))
 		return p;
 	struct slice name = text_name(&s);
 	if (!s.n || *s.p != '(')
@@ -390,7 +390,7 @@ static void take_source_line(struct wrapper *w, struct scan *t, struct slice raw
 			move_on(t, take_extern(w, line.p, t->end));
 		break;
 	case 's':
-		if (raw.p == line.p && slice_starts(line, "static __attribute__((noinline)) void call_"))
+		if (raw.p == line.p)
 			move_on(t, take_triton(w, line.p, t->end));
 		break;
 	case 'v':
