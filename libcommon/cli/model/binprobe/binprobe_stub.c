@@ -199,6 +199,20 @@ static _Noreturn void fake_throw(void *object, void *type, void (*destroy)(void 
 	_exit(EXIT_ENVIRON); /* never: it has thrown */
 }
 
+/* The same of a library whose libstdc++ is inside and hidden: what it prints of an exception ("Error: ", aoti_runtime/interface.cpp), piece by
+ * piece. Only such a library calls this itself. */
+static size_t fake_fwrite(const void *data, size_t size, size_t n, FILE *to)
+{
+	static const char before[] = "Error: ";
+	struct slice text = slice_of(data, size * n);
+	size_t used = strlen(world->thrown);
+	if (to == stderr && slice_is(text, before))
+		world->thrown[0] = 0;
+	else if (to == stderr)
+		snprintf(world->thrown + used, sizeof(world->thrown) - used, "%.*s", SLN(text, 1000));
+	return fwrite(data, size, n, to);
+}
+
 static const struct {
 	const char *name;
 	void *function;
@@ -222,6 +236,7 @@ static const struct {
     {"_exit", fake_exit},
     {"quick_exit", fake_exit},
     {"__cxa_throw", fake_throw},
+    {"fwrite", fake_fwrite},
     {"_dl_find_object", fake_find_object},
     {"dl_iterate_phdr", fake_iterate},
 };
