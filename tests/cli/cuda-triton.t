@@ -42,7 +42,7 @@ for name in dynamic linear linear_embedded linear_fatbin linear_profiled user na
 done
 mkdir 2.11 && cd 2.11 || exit
 at=$at/v211 unpack dynamic
-name=dynamic with run "$host" "load=$(so dynamic)" in=../v/dynamic.in0.npy in=../v/dynamic.in1.npy call out=dynamic
+name=dynamic with run "$host" "load=$(so dynamic)" in=../v/dynamic.in0.npy in=../v/dynamic.in1.npy call out=dynamic.out
 close dynamic.out0.npy ../v/dynamic.out0.npy 1e-5
 is "2.11, dynamic computes what torch does" "$status" 0
 cd ..
