@@ -253,8 +253,8 @@ static void *system_symbol(const struct image *im, const char *name)
 	return p ? p : dlsym(cxx ? RTLD_DEFAULT : im->cxx, name);
 }
 
-/* A library with a libstdc++ inside gets the system's all the same, as with LD_PRELOAD=libstdc++.so.6: our __cxa_throw is of that one, and so
- * are the unwinder's tables. Its own unwinder, of hidden functions, is told by fake_find_object() (binprobe_stub.c). */
+/* A library with a libstdc++ inside gets the system's all the same, as with LD_PRELOAD=libstdc++.so.6: our __cxa_throw belongs to that one.
+ * Its own unwinder, of hidden functions, finds the library by fake_find_object() (binprobe_stub.c). */
 static void *instead(struct image *im, const Elf64_Sym *s, const char *name)
 {
 	if (!im->own_cxx || ELF64_ST_TYPE(s->st_info) == STT_TLS || !is_cxx(name))
