@@ -199,8 +199,8 @@ static _Noreturn void fake_throw(void *object, void *type, void (*destroy)(void 
 	_exit(EXIT_ENVIRON); /* never: it has thrown */
 }
 
-/* The same for a library whose libstdc++ is inside and hidden: the text comes from its report ("Error: ", aoti_runtime/interface.cpp), which
- * arrives in pieces. Only such a library calls fwrite() itself. */
+/* The same for a library whose libstdc++ is inside and hidden: the text comes from its report ("Error: ", aoti_runtime/interface.cpp),
+ * which arrives in pieces. Only such a library calls fwrite() itself. */
 static size_t fake_fwrite(const void *data, size_t size, size_t n, FILE *to)
 {
 	static const char before[] = "Error: ";
