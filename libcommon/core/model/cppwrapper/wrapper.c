@@ -341,6 +341,7 @@ static void take_entry(struct wrapper *w, struct scan *t, struct slice line)
 		while (output ? w->c->n_outputs <= n : w->c->n_inputs < n)
 			output ? add_output(w) : add_input(w);
 	}
+	t->base = true; /* there is no model around it, so none of its names is missing */
 	take_run_impl(w, t, line);
 }
 
