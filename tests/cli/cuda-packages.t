@@ -76,6 +76,16 @@ is "a user's kernel may write any buffer" "$(jq -c '. as $c | .calls[1].args | m
 unzip -p "$pt2/user.pt2" '*.so' >model.so
 like "the table says so" "$($check model.so 2>err)" 'far_copy +buf0 +buf1 \(or writes\)'
 
+# ---- torch 2.11: the launchers of kernels are static inline ----
+exits "2.11: the binary is the text's" 0 $check --probe "$pt2/v211/dynamic.pt2"
+like "2.11: and that is said" "$(cat out)" 'The binary agrees with its code.* 2 of 2 calls'
+unlike "2.11: all is understood" "$(cat out)" 'Not understood'
+each='[.calls[] | [.args[] | .role] - ["scalar"]]'
+is "2.11: what each kernel reads and writes" "$(contract "$pt2/v211/dynamic.pt2" "$each")" "$(contract "$pt2/dynamic.pt2" "$each")"
+unzip -p "$pt2/v211/dynamic.pt2" '*.so' >model.so
+$check --json model.so >alone.json 2>err
+is "2.11: by the library alone" "$(roles "$pt2/v211/dynamic" alone.json)" '[8,1,0,0]'
+
 # ---- torch 2.15: its streams and events, and launches with programmatic dependences (cuLaunchKernelEx) ----
 for name in linear streams pdl; do
 	exits "2.15, $name: binary and text agree" 0 $check --probe "$pt2/v215/$name.pt2"

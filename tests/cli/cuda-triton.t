@@ -40,6 +40,12 @@ for name in dynamic linear linear_embedded linear_fatbin linear_profiled user na
 	close "$name.out0.npy" "v/$base.out0.npy" 1e-5
 	is "$name equals torch's results" "$status" 0
 done
+mkdir 2.11 && cd 2.11 || exit
+at=$at/v211 unpack dynamic
+name=dynamic with run "$host" "load=$(so dynamic)" in=../v/dynamic.in0.npy in=../v/dynamic.in1.npy call out=dynamic.out
+close dynamic.out0.npy ../v/dynamic.out0.npy 1e-5
+is "2.11, dynamic computes what torch does" "$status" 0
+cd ..
 # torch 2.15: an operator on a stream of its own; the input is the first one of `dynamic`
 cat >streams.py <<'P'
 import math

@@ -78,6 +78,8 @@ static void load_torch(const char *path)
 	*(void **)&torch.delete = must_sym(so, "aoti_torch_delete_tensor_object");
 }
 
+static int32_t no_error(const char **why) { return *why = "see stderr", 0; } /* before torch 2.13 */
+
 static void load(const char *path)
 {
 	char folder[4096];
@@ -91,7 +93,8 @@ static void load(const char *path)
 	*(void **)&model.delete = must_sym(so, "AOTInductorModelContainerDelete");
 	*(void **)&model.run = must_sym(so, "AOTInductorModelContainerRun");
 	*(void **)&model.n_outputs = must_sym(so, "AOTInductorModelContainerGetNumOutputs");
-	*(void **)&model.error = must_sym(so, "AOTInductorGetLastError");
+	*(void **)&model.error = dlsym(so, "AOTInductorGetLastError");
+	model.error = model.error ? model.error : no_error;
 	if (model.create(&model.container, 1, on_cpu ? "cpu" : "cuda:0", folder)) {
 		model.error(&why);
 		printf("no container: %s\n", why ? why : "?");

@@ -253,6 +253,27 @@ static void test_inductor_entry(void **state)
 	contract_release(&c);
 }
 
+/* What torch 2.11 writes with cpp_wrapper for CUDA: softmax(log(sin(x) - x) @ w, 0). */
+static void test_inductor_entry_cuda(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	assert_true(data_load("aoti/cuda/v211/jit.wrapper.cpp", &b));
+	contract_release(&c);
+	assert_int_equal(wrapper_read(&c, buf_slice(&b), buf_slice(&b), &err), 0);
+	assert_int_equal(c.device, DEVICE_CUDA);
+	is(notes(), "");
+	assert_int_equal(c.n_unread, 0);
+	assert_int_equal(c.n_calls, 3);
+	assert_true(slice_is(c.call[0].name, "triton_poi_fused_log_sin_sub_0"));
+	assert_int_equal(c.arg[c.call[0].arg].role, ARG_IN);
+	assert_int_equal(c.arg[c.call[0].arg + 1].role, ARG_OUT);
+	assert_int_equal(c.arg[c.call[2].arg].role, ARG_INOUT);
+	is(outputs(), " = buf4 f32@cuda[64,16]/(16,1)\n");
+	contract_release(&c);
+	buf_release(&b);
+}
+
 /* ---- texts that end anywhere ---- */
 
 static void cut_everywhere(const char *package, size_t step)
@@ -321,7 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_packages),     cmocka_unit_test(test_constants),      cmocka_unit_test(test_calls),
 	    cmocka_unit_test(test_proxy),        cmocka_unit_test(test_later_packages), cmocka_unit_test(test_cut),
-	    cmocka_unit_test(test_never_ending), cmocka_unit_test(test_inductor_entry),
+	    cmocka_unit_test(test_never_ending), cmocka_unit_test(test_inductor_entry), cmocka_unit_test(test_inductor_entry_cuda),
 	};
 	return RUN(tests);
 }

@@ -110,6 +110,27 @@ static void test_gpu(void **state)
 	assert_non_null(strstr(notes(), "scale_kernel_1: the text does not show which arguments it writes"));
 }
 
+/* torch 2.7 to 2.12 */
+static void test_gpu_inline(void **state)
+{
+	(void)state;
+	read_text(1, 1,
+		  "#include <torch/csrc/inductor/aoti_include/cuda.h>\n"
+		  "template <typename in_ptr0_type_, typename out_ptr0_type_, typename kernels_type_>\n"
+		  "static inline void call_triton_poi_fused_cos_0(\n"
+		  "    const in_ptr0_type_& in_ptr0,\n    const out_ptr0_type_& out_ptr0,\n    int64_t xnumel,\n"
+		  "    int32_t device_idx_,\n    cudaStream_t stream_,\n    kernels_type_& kernels_,\n"
+		  "    const std::optional<std::string>& cubin_dir_ = std::nullopt\n){\n"
+		  "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(in_ptr0.data_ptr());\n}\n"
+		  "static inline void helper(int a, int b) {\n}\n",
+		  EMPTY("buf0", "1", "int_array_0",
+			"int_array_0") "    call_triton_poi_fused_cos_0(arg0_1, buf0, 12L, this->device_idx_, stream, "
+				       "kernels, this->cubin_dir_);\n"
+				       "    output_handles[0] = buf0.release();\n");
+	is(calls(), "triton_poi_fused_cos_0(<arg0_1, >buf0, 12L)\n");
+	assert_int_equal(c.n_notes, 0);
+}
+
 /* torch 2.5 and 2.6: kernels are launched from run_impl, views are made by a call of their own. */
 static void test_gpu_before_2_7(void **state)
 {
@@ -648,23 +669,12 @@ static void test_kernel_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_gpu),
-	    cmocka_unit_test(test_gpu_before_2_7),
-	    cmocka_unit_test(test_pool),
-	    cmocka_unit_test(test_stack),
-	    cmocka_unit_test(test_debugging),
-	    cmocka_unit_test(test_outputs),
-	    cmocka_unit_test(test_symbols),
-	    cmocka_unit_test(test_branches),
-	    cmocka_unit_test(test_operators),
-	    cmocka_unit_test(test_asserted),
-	    cmocka_unit_test(test_switch),
-	    cmocka_unit_test(test_region),
-	    cmocka_unit_test(test_not_understood),
-	    cmocka_unit_test(test_specs),
-	    cmocka_unit_test(test_old_checks),
-	    cmocka_unit_test(test_new_checks),
-	    cmocka_unit_test(test_kernel_text),
+	    cmocka_unit_test(test_gpu),        cmocka_unit_test(test_gpu_inline),     cmocka_unit_test(test_gpu_before_2_7),
+	    cmocka_unit_test(test_pool),       cmocka_unit_test(test_stack),          cmocka_unit_test(test_debugging),
+	    cmocka_unit_test(test_outputs),    cmocka_unit_test(test_symbols),        cmocka_unit_test(test_branches),
+	    cmocka_unit_test(test_operators),  cmocka_unit_test(test_asserted),       cmocka_unit_test(test_switch),
+	    cmocka_unit_test(test_region),     cmocka_unit_test(test_not_understood), cmocka_unit_test(test_specs),
+	    cmocka_unit_test(test_old_checks), cmocka_unit_test(test_new_checks),     cmocka_unit_test(test_kernel_text),
 	};
 	return RUN(tests);
 }

@@ -68,7 +68,10 @@ struct image {
 	uint64_t init, init_array, init_array_size;
 	uint64_t weights_lo, weights_hi; /* virtual addresses of constants left out of the copy */
 	uint8_t *tls;
-	void *cxx; /* libstdc++ */
+	void *cxx;                    /* libstdc++ */
+	bool own_cxx;                 /* it has one of its own inside (g++ -static-libstdc++) and exports it */
+	const void *program, *frames; /* Elf64_Phdr; .eh_frame_hdr */
+	unsigned n_program;
 };
 
 /* Maps, relocates and binds; runs nothing but IFUNC resolvers. */

@@ -215,6 +215,7 @@ static int read_symbols(struct loader *l)
 	if (!im->sym || im->n_sym > MAX_SYMBOLS || l->dynamic[DT_SYMTAB] % 8)
 		return bad_elf(l, "symbol table outside the image");
 	l->bound = xcalloc((size_t)im->n_sym + 1, sizeof(*l->bound));
+	im->own_cxx = image_symbol(im, "__cxa_throw");
 	return 0;
 }
 
@@ -231,12 +232,17 @@ void *image_symbol(const struct image *im, const char *name)
 
 /* Like the dynamic linker: first the C library and what the program has (also new and delete, which a sanitizer provides),
  * but C++ from the library that has it: a sanitizer's __cxa_throw requires a libstdc++ that was loaded from the start. */
-static void *system_symbol(const struct image *im, const char *name)
+static bool is_cxx(const char *name)
 {
 	bool memory = !strncmp(name, "_Zn", 3) || !strncmp(name, "_Zd", 3);
-	bool cxx = !memory && name[0] == '_' &&
-		   (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) || !strncmp(name, "_Unwind_", 8) ||
-		    !strncmp(name, "__dynamic_cast", 14));
+	return !memory && name[0] == '_' &&
+	       (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) || !strncmp(name, "_Unwind_", 8) ||
+		!strncmp(name, "__dynamic_cast", 14));
+}
+
+static void *system_symbol(const struct image *im, const char *name)
+{
+	bool cxx = is_cxx(name);
 	void *p = cxx ? dlsym(im->cxx, name) : dlsym(RTLD_DEFAULT, name);
 	return p ? p : dlsym(cxx ? RTLD_DEFAULT : im->cxx, name);
 }
@@ -247,6 +253,15 @@ enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
 static void *tls_address(const uint64_t *descriptor)
 {
 	return descriptor[0] == TLS_OWN ? (void *)(world->im.tls + descriptor[1]) : (void *)(uintptr_t)descriptor[1];
+}
+
+/* A library with a libstdc++ inside gets the system's all the same, as with LD_PRELOAD=libstdc++.so.6: our __cxa_throw belongs to that one.
+ * Its own unwinder, of hidden functions, finds the library by fake_find_object() (binprobe_stub.c). */
+static void *instead(struct image *im, const Elf64_Sym *s, const char *name)
+{
+	if (!im->own_cxx || ELF64_ST_TYPE(s->st_info) == STT_TLS || !is_cxx(name))
+		return NULL;
+	return strcmp(name, "__cxa_throw") ? dlsym(im->cxx, name) : stub_bind(im, name);
 }
 
 static void *bind_symbol(struct loader *l, uint32_t k)
@@ -260,9 +275,10 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 	const char *name = symbol_name(im, s);
 	if (s->st_shndx == SHN_ABS)
 		return (void *)(uintptr_t)s->st_value;
+	void *p = s->st_shndx != SHN_UNDEF ? instead(im, s, name) : NULL;
 	if (s->st_shndx != SHN_UNDEF)
-		return l->bound[k] = at(im, s->st_value, 0);
-	void *p = !strcmp(name, "__tls_get_addr") ? (void *)tls_address : stub_bind(im, name);
+		return l->bound[k] = p ? p : at(im, s->st_value, 0);
+	p = !strcmp(name, "__tls_get_addr") ? (void *)tls_address : stub_bind(im, name);
 	if (!p && ELF64_ST_TYPE(s->st_info) != STT_TLS)
 		p = system_symbol(im, name);
 	else if (!p)
@@ -432,6 +448,9 @@ static int register_frames(struct loader *l)
 	if (!frames)
 		return bad_elf(l, "exception tables outside the image");
 	reg(frames);
+	l->im->frames = h;
+	l->im->program = l->ph;
+	l->im->n_program = l->eh->e_phnum;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "model/binprobe/binprobe_child.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -112,6 +113,36 @@ static int fake_at_exit(void (*f)(void *), void *arg, void *dso)
 	return 0;
 }
 
+/* The unwinder of a library that has libgcc inside (g++ -static-libgcc): where the tables of an address are. Before glibc 2.35 it asks
+ * dl_iterate_phdr(), else _dl_find_object(), whose structure this is (struct dl_find_object). */
+struct found_object {
+	unsigned long long flags;
+	void *map_start, *map_end, *link_map;
+	const void *eh_frame;
+	unsigned long long reserved[7];
+};
+
+static int fake_find_object(void *address, struct found_object *found)
+{
+	const struct image *im = &world->im;
+	typedef int find_function(void *, struct found_object *);
+	if ((uint8_t *)address >= im->bias + im->lo && (uint8_t *)address < im->bias + im->hi) {
+		*found = (struct found_object){.map_start = im->bias + im->lo, .map_end = im->bias + im->hi, .eh_frame = im->frames};
+		return im->frames ? 0 : -1;
+	}
+	find_function *real = (find_function *)dlsym(RTLD_DEFAULT, "_dl_find_object");
+	return real ? real(address, found) : -1;
+}
+
+static int fake_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+	const struct image *im = &world->im;
+	struct dl_phdr_info info = {
+	    .dlpi_addr = (uintptr_t)im->bias, .dlpi_name = fake_file, .dlpi_phdr = im->program, .dlpi_phnum = (Elf64_Half)im->n_program};
+	int rc = each(&info, sizeof(info), arg);
+	return rc ? rc : dl_iterate_phdr(each, arg);
+}
+
 /* exit() would run the tool's own exit handlers. */
 static _Noreturn void fake_exit(int status)
 {
@@ -137,6 +168,20 @@ static _Noreturn void fake_throw(void *object, void *type, void (*destroy)(void 
 	_exit(EXIT_ENVIRON); /* never: it has thrown */
 }
 
+/* The same for a library whose libstdc++ is inside and hidden: the text comes from its report ("Error: ", aoti_runtime/interface.cpp),
+ * which arrives in pieces. Only such a library calls fwrite() itself. */
+static size_t fake_fwrite(const void *data, size_t size, size_t n, FILE *to)
+{
+	static const char before[] = "Error: ";
+	struct slice text = slice_of(data, size * n);
+	size_t used = strlen(world->thrown);
+	if (to == stderr && slice_is(text, before))
+		world->thrown[0] = 0;
+	else if (to == stderr)
+		snprintf(world->thrown + used, sizeof(world->thrown) - used, "%.*s", SLN(text, 1000));
+	return fwrite(data, size, n, to);
+}
+
 static const struct {
 	const char *name;
 	void *function;
@@ -160,6 +205,9 @@ static const struct {
     {"_exit", fake_exit},
     {"quick_exit", fake_exit},
     {"__cxa_throw", fake_throw},
+    {"fwrite", fake_fwrite},
+    {"_dl_find_object", fake_find_object},
+    {"dl_iterate_phdr", fake_iterate},
 };
 
 static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }

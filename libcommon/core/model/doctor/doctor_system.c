@@ -321,6 +321,20 @@ static void check_stack(struct exam *x)
 	intern_release(&c.versions);
 }
 
+/* std::locale has a table of facets, and each facet's class a number, its place there. Of the numbers that templates have (STB_GNU_UNIQUE)
+ * a process has one each; the tables and the other numbers a library with libstdc++ inside has for itself, and counts from 1 again: of two
+ * facets with one number one is lost. Tried with torch 2.11: std::bad_cast from std::regex, by which a model reads the device's name
+ * (aoti_runtime/model_base.h of 2.11, 2.13 and 2.15). Not so in a program that is linked with libstdc++.so.6, whose names come first. */
+static void check_cxx(struct exam *x)
+{
+	if (x->so.own_locale)
+		doctor_add(x, DOCTOR_WARNING, "libstdcxx-static",
+			   SLICE("has a libstdc++ inside (g++ -static-libstdc++), whose std::locale fails beside torch's"),
+			   SLICE("in Python loading it fails with std::bad_cast, or crashes"),
+			   SLICE("compile with CXX set to a script with exec g++ \"$@\" -Wl,--exclude-libs,ALL, or run with "
+				 "LD_PRELOAD=libstdc++.so.6 (no help if it was linked with -Bsymbolic)"));
+}
+
 void doctor_system(struct exam *x)
 {
 	unsigned missing = 0, here = 0;
@@ -339,6 +353,7 @@ void doctor_system(struct exam *x)
 	if (!missing && here)
 		doctor_ok(x, "library-missing", doctor_text(x, "the %u libraries it needs besides torch are installed", here));
 	check_stack(x);
+	check_cxx(x);
 	if (x->so.n_rpath)
 		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "searches for libraries in %.*s first", SLN(x->so.rpath[0], CLIP)),
 			   SLICE("a torch found there differs from the one the process has loaded"), SLICE("patchelf --remove-rpath"));

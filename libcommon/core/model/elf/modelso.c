@@ -211,6 +211,9 @@ static void take_kernel(struct modelso *m, struct slice name, const Elf64_Sym *s
 
 static void take_definition(struct modelso *m, struct slice name, const Elf64_Sym *sym)
 {
+	/* std::numpunct<char>::id, and those of other facets */
+	if (ELF64_ST_BIND(sym->st_info) == STB_GNU_UNIQUE && slice_starts(name, "_ZNSt") && slice_ends(name, "2idE"))
+		m->own_locale = true;
 	if (slice_starts(name, "AOTInductor")) {
 		PUSH_TO(m->entry, m->n_entry, m->cap_entry) = name;
 	} else if (slice_find(name, "16AOTInductorModel8run_implE")) {

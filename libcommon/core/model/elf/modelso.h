@@ -120,6 +120,7 @@ struct modelso {
 	bool big_endian, header_only;
 	bool bind_now, relro, stripped; /* stripped: no .symtab */
 	bool exec_stack;                /* requires an executable stack: dlopen() of glibc 2.41 and newer refuses it */
+	bool own_locale;                /* has libstdc++ inside and exports std::locale's numbers (STB_GNU_UNIQUE) */
 
 	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH; needed: also for a file changed by modelso_make_loadable() */
 	struct slice soname;
