@@ -2,6 +2,7 @@
 #include "base/io/window.h"
 #include "run/patterns/patterns.h"
 #include "run/textlog/textlog_part.h"
+#include "run/textlog/undress.h"
 
 enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
 
@@ -298,16 +299,21 @@ static size_t line_end(const char *data, size_t len)
 static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
 {
 	OWNED(window_release) struct window w = {0};
+	OWNED(undress_release) struct undress u = {0};
 	struct pattern_scan scan;
+	uint64_t bytes = 0;
 	bool known = o && o->patterns, last = false;
 	if (known)
 		pattern_scan_init(&scan, o->patterns, on_match, t);
 	while (input_next(in, &w, 1 << 20, line_end) > 0) {
 		last = w.last;
-		textlog_feed(t, w.data, w.len);
+		bytes += w.len;
+		struct slice plain = undress(&u, slice_of(w.data, w.len));
+		textlog_feed(t, plain.p, plain.n);
 		if (known)
-			pattern_scan_feed(&scan, slice_of(w.data, w.len), last);
+			pattern_scan_feed(&scan, plain, last);
 	}
+	t->bytes = bytes; /* of the text as it is */
 	if (known) {
 		if (!last)
 			pattern_scan_feed(&scan, slice_of("", 0), true);

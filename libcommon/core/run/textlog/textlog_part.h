@@ -4,7 +4,7 @@
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
  *                                                                                       tables.c, failure.c, misc.c
  *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
- *     row.c      texts, places and numbers for rows
+ *     row.c      texts, places and numbers for rows                                   undress.c: before all of them
  *
  * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at a line that starts
  * with its keyword and returns how many lines it consumed; 0: not its line; BLOCK_MORE: the text may be incomplete. A parser that gets no
@@ -68,7 +68,7 @@ void block_begins(struct block *b, bool recompile);
 uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end);
 
 typedef uint32_t block_parser(struct block *b, uint32_t i);
-block_parser parse_traceback, parse_break, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile, parse_recompile_tuple,
+block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile, parse_recompile_tuple,
     parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard, parse_replacement, parse_specializing,
     parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error,
     parse_compiler_line, parse_signal, parse_faulthandler, parse_version;
