@@ -62,7 +62,7 @@ def pytest(lines):
             out += [">       " + code[0].strip()] if code else []
             if k + 1 < len(frames):
                 out += ["", f"{file}:{line}: " if k == 0 else f"{file}:{line}: in {func}", "_ " * 40]
-        out += ["E   " + s if not i else ("E       " + s if s and TYPE.match(message[0]) and False else ("E   " + s).rstrip()) for i, s in enumerate(message)]
+        out += [("E   " + s).rstrip() for s in message]
         if frames:
             name = TYPE.match(message[0]) if message else None
             out += ["", f"{frames[-1][0]}:{frames[-1][1]}: {name[1].rsplit('.', 1)[-1] if name else 'Exception'}"]
@@ -140,7 +140,7 @@ DRESSES = {
     "loguru": each(lambda i: f"2026-03-01 {clock(i)}.{i % 1000:03} | ERROR    | __main__:main:{12} - "),
     "kubernetes": each(lambda i: f"2026-03-01T{clock(i)}.{i * 7919 % 10**9:09}Z stderr F "),
     "pdsh": each(lambda i: "node17: "),
-    "vLLM": each(lambda i: f"(EngineCore_0 pid=4711) ERROR 03-01 {clock(i)} [core.py:520] "),
+    "vLLM": each(lambda i: "(EngineCore_0 pid=4711) ERROR 03-01 09:14:07 [core.py:520] "),
     "Ray": each(lambda i: "(RayWorker pid=4711, ip=10.0.0.7) "),
     "GitLab": each(lambda i: f"2026-03-01T{clock(i)}.{i * 7919 % 10**6:06}Z 01E "),
     "pytest": pytest,

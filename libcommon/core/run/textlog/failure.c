@@ -139,6 +139,39 @@ static void unwrap_process(struct traceback *tb)
 	}
 }
 
+/* torch's exceptions: the module, where a notebook prints only the name. They are unmistakable where a line starts with them. */
+static const struct {
+	const char *module, *names;
+} torch_types[] = {
+    {"torch._dynamo.exc.", " Unsupported BackendCompilerFailed TorchRuntimeError InternalTorchDynamoError FailOnRecompileLimitHit UserError "
+			   "UncapturedHigherOrderOpError InvalidBackend RecompileError ResetRequired "},
+    {"torch._inductor.exc.", " InductorError LoweringException CppCompileError CUDACompileError InvalidCxxCompiler "},
+    {"torch.fx.experimental.symbolic_shapes.", " GuardOnDataDependentSymNode ConstraintViolationError "},
+    {"torch._subclasses.fake_tensor.", " DataDependentOutputException DynamicOutputShapeException UnsupportedOperatorException "},
+    {"torch.utils.checkpoint.", " CheckpointError "},
+    {"torch._export.", ""},
+    {"torch._functorch.", ""},
+};
+
+const char *log_torch_module(struct slice type)
+{
+	LOCAL_BUF word = {0};
+	buf_addf(&word, " %.*s ", (int)(type.n < 80 ? type.n : 0), type.p);
+	for (unsigned i = 0; i < ARRAY_LEN(torch_types); i++)
+		if (slice_starts(type, torch_types[i].module))
+			return "";
+		else if (type.n && strstr(torch_types[i].names, buf_str(&word)))
+			return torch_types[i].module;
+	return NULL;
+}
+
+/* An error that another program's logger prints with every line, vLLM's "ERROR 06-18 08:08:25 [core.py:520] ": what torch's own logs hold it went on
+ * from. */
+static bool own_error(const struct block *b)
+{
+	return b->record && b->head && (b->head->level == 'E' || b->head->level == 'C') && !slice_find(b->head->source, "torch/");
+}
+
 /* The row of an exception; NONE if the text ends or was cut before its name. */
 static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 {
@@ -160,12 +193,16 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	LOCAL_BUF frames = {0};
 	traceback_frames(traceback_head(&tb), FAILURE_FRAMES, &frames);
 	row->frames = log_text(t, buf_slice(&frames));
-	row->type = log_text(t, tb.type);
+	LOCAL_BUF type = {0};
+	const char *module = log_torch_module(tb.type);
+	buf_adds(&type, module ? module : "");
+	buf_add_slice(&type, tb.type);
+	row->type = log_text(t, buf_slice(&type));
 	row->reason = log_text(t, tb.message);
 	row->stack = stack;
 	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
 	row->torch = log_loc(t, &tb.torch);
-	row->caught = b->head != NULL; /* in a log record: it may have been */
+	row->caught = b->head && !own_error(b); /* in a log record: it may have been */
 	return (uint32_t)(row - f->failure);
 }
 
@@ -208,7 +245,7 @@ static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 			groups--;
 		if (row != NONE) {
 			t->f->failure[row].cause = cause;
-			if (!b->head && !groups)
+			if ((!b->head || own_error(b)) && !groups)
 				t->last_failure = row;
 			if (tb.group && groups < ARRAY_LEN(group))
 				group[groups++] = tb.depth;
@@ -222,24 +259,6 @@ static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 }
 
 uint32_t parse_traceback(struct block *b, uint32_t i) { return one_chain(b, i, false); }
-
-/* Exceptions that are unmistakable where a line starts with them, whatever precedes it. */
-static bool torch_type(struct slice type)
-{
-	static const char *const modules[] = {"torch._dynamo.exc.", "torch._inductor.exc.", "torch.fx.experimental.symbolic_shapes.", "torch._subclasses.",
-					      "torch._export.", "torch.utils.checkpoint.", "torch._functorch."};
-	static const char *const names[] = {"Unsupported", "InductorError", "BackendCompilerFailed", "TorchRuntimeError", "InternalTorchDynamoError",
-					    "GuardOnDataDependentSymNode", "ConstraintViolationError", "FailOnRecompileLimitHit", "UserError",
-					    "CheckpointError", "LoweringException", "UncapturedHigherOrderOpError", "DataDependentOutputException",
-					    "CppCompileError"};
-	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
-		if (slice_starts(type, modules[i]))
-			return true;
-	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(type, names[i]))
-			return true;
-	return false;
-}
 
 static bool error_type(struct slice type)
 {
@@ -270,7 +289,7 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	size_t used = traceback_parse_cut(block_lines(b, i, b->n), TRACEBACK_BARE, &tb);
 	if (!b->final && (!used || !tb.ended) && frames)
 		return BLOCK_MORE;
-	if (!used || !(torch_type(tb.type) || (error_type(tb.type) && (tb.frames || first_text(b, i)))))
+	if (!used || !(log_torch_module(tb.type) || (error_type(tb.type) && (tb.frames || first_text(b, i)))))
 		return 0;
 	if (!b->final && !tb.ended)
 		return BLOCK_MORE;

@@ -4,7 +4,7 @@
 #include "run/textlog/textlog_part.h"
 #include "run/textlog/undress.h"
 
-enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
+enum { CHANNELS = 32, PREFIX_SEARCH = 80 };
 
 /* The text of one label: of the record being read, or bare. */
 struct channel {
@@ -286,7 +286,12 @@ void textlog_finish(struct textlog *t)
 static void on_match(void *ctx, const struct pattern_match *m)
 {
 	struct textlog *t = ctx;
-	facts_take_known(t->f, fact_src(t->input, m->line), NONE, m);
+	struct pattern_match bare = *m; /* a quote is compared with messages, which have no labels */
+	struct log_head h;
+	bare.quote = slice_skip(m->quote, log_labels(m->quote));
+	if (log_head_parse(bare.quote, &h))
+		bare.quote = slice_skip(bare.quote, h.len);
+	facts_take_known(t->f, fact_src(t->input, m->line), NONE, &bare);
 }
 
 /* Whole lines if there are any: pieces that end at a line end are not copied. */

@@ -36,6 +36,12 @@ bool log_head_parse(struct slice line, struct log_head *out);
 /* A launcher's label at the line's start: its length, 0 if there is none. *own: it says whose line it is. */
 size_t log_label(struct slice line, int32_t *rank, bool *own);
 
+enum { LABELS_MAX = 4 };
+size_t log_labels(struct slice line); /* bytes of all labels */
+
+/* The module of an exception of torch's that is named without it, "" if with it; NULL: not torch's. failure.c */
+const char *log_torch_module(struct slice type);
+
 struct block {
 	struct textlog *t;
 	const char *text;

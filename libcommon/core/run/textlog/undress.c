@@ -5,7 +5,7 @@
 
 static const char title[] = "Traceback (most recent call last)";
 
-enum { LABELS = 4, AHEAD = 400 };
+enum { AHEAD = 400 };
 
 /* ---- a text before each line ---- */
 
@@ -55,21 +55,10 @@ static size_t prefix_of(struct slice line, struct slice prefix)
 	return line.n - s.n;
 }
 
-/* Bytes of labels that textlog.h reads. */
-static size_t labels_of(struct slice line)
-{
-	int32_t rank;
-	bool own;
-	size_t at = 0, n;
-	for (int i = 0; i < LABELS && (n = log_label(slice_skip(line, at), &rank, &own)) > 0; i++)
-		at += n;
-	return at;
-}
-
 /* What of a line before `at` neither textlog.h reads nor is a margin: its first byte and length. */
 static struct slice unknown_part(struct slice line, const char *at)
 {
-	struct slice rest = slice_skip(line, labels_of(line));
+	struct slice rest = slice_skip(line, log_labels(line));
 	struct log_head h;
 	if (rest.p >= at || log_head_parse(rest, &h))
 		return slice_of("", 0);
@@ -80,7 +69,7 @@ static struct slice unknown_part(struct slice line, const char *at)
 			continue;
 		if (log_head_parse(from, &h))
 			return slice_of("", 0);
-		if (from.p[0] == '[' && labels_of(from)) {
+		if (from.p[0] == '[' && log_labels(from)) {
 			p.n = i;
 			break;
 		}
@@ -104,7 +93,7 @@ static struct slice line_at(struct slice text, const char *p, struct slice *rest
 
 static bool has_prefix(struct slice line, struct slice prefix)
 {
-	return prefix_of(slice_skip(line, labels_of(line)), prefix) > 0;
+	return prefix_of(slice_skip(line, log_labels(line)), prefix) > 0;
 }
 
 /* Does the same stand before the next lines? */
@@ -122,7 +111,7 @@ static void learn(struct undress *u, struct slice prefix)
 	for (unsigned i = 0; i < u->n_prefix; i++)
 		if (prefix_of(prefix, slice_of(u->prefix[i].text, u->prefix[i].n)) == prefix.n)
 			return;
-	if (u->n_prefix == UNDRESS_PREFIXES)
+	if (u->n_prefix == UNDRESS_PREFIXES || slice_is(slice_trim(prefix), "E")) /* pytest's has its own layout */
 		return;
 	struct undress_prefix *to = &u->prefix[u->n_prefix++];
 	memcpy(to->text, prefix.p, prefix.n);
@@ -153,8 +142,8 @@ static size_t first_line_only(struct slice line, struct slice rest)
 	if (!p || p == line.p || !slice_ends(slice_trim(line), ":") || !slice_line(&rest, &next))
 		return 0;
 	part = unknown_part(line, p);
-	size_t labels = labels_of(line);
-	return part.n && part.p + part.n == p && slice_starts(slice_skip(next, labels_of(next)), "  File \"") && part.p == line.p + labels ? part.n : 0;
+	size_t labels = log_labels(line);
+	return part.n && part.p + part.n == p && slice_starts(slice_skip(next, log_labels(next)), "  File \"") && part.p == line.p + labels ? part.n : 0;
 }
 
 /* ---- terminal escapes ---- */
@@ -314,7 +303,9 @@ static void notebook_line(struct undress *u, struct slice line, struct slice res
 	while (n < s.n && (is_name_start(s.p[n]) || is_digit(s.p[n]) || s.p[n] == '.'))
 		n++;
 	if (n && slice_ends(slice_of(s.p, n), u->name) && (n == s.n || s.p[n] == ':') && (n == name.n || s.p[n - name.n - 1] == '.')) {
+		const char *module = log_torch_module(slice_of(s.p, n));
 		u->layout = LAYOUT_PLAIN;
+		buf_adds(&u->out, module ? module : ""); /* as Python writes it, and the known messages have it */
 		buf_add_slice(&u->out, line);
 	} else if (line.n && notebook_frame(&u->out, line, rest)) {
 		return;
@@ -457,6 +448,11 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 		put_title(u);
 		return;
 	case LAYOUT_PLAIN:
+		if (slice_starts(line, "E   ") && !slice_starts(line, "E    ")) {
+			u->layout = LAYOUT_PYTEST_MESSAGE;
+			buf_add_slice(&u->out, slice_skip(line, 4));
+			return;
+		}
 		if (source_line(line) && place_ahead(rest, &file, &no, &after)) { /* a failure's end, without its title */
 			struct slice next;
 			for (int i = 0; i < 4 && slice_line(&rest, &next); i++)
@@ -505,7 +501,7 @@ struct slice undress(struct undress *u, struct slice text)
 	/* Prefixes first, in all lines: the layouts look ahead. */
 	for (rest = text; slice_line(&rest, &line);) {
 		bool ended = line.p + line.n < text.p + text.n;
-		size_t labels = u->n_prefix || slice_find(line, title) ? labels_of(line) : 0, n = 0;
+		size_t labels = u->n_prefix || slice_find(line, title) ? log_labels(line) : 0, n = 0;
 		for (unsigned i = 0; i < u->n_prefix && !n; i++)
 			n = prefix_of(slice_skip(line, labels), slice_of(u->prefix[i].text, u->prefix[i].n));
 		if (!n)
@@ -524,7 +520,7 @@ struct slice undress(struct undress *u, struct slice text)
 	text = buf_slice(&u->clean);
 	for (rest = text; slice_line(&rest, &line);) {
 		bool ended = line.p + line.n < text.p + text.n;
-		size_t labels = labels_of(line), from = u->out.len;
+		size_t labels = log_labels(line), from = u->out.len;
 		struct slice own = slice_skip(line, labels);
 		while (own.n && own.p[own.n - 1] == '\r')
 			own.n--;
