@@ -257,6 +257,19 @@ static bool ends_here(struct slice line, struct slice in, struct margin m, struc
 	return true;
 }
 
+/* A paragraph of the message that none of the known words starts, above the user's frames: torch writes them last. */
+static bool above_user_code(struct slice rest, struct margin m)
+{
+	struct slice line, in;
+	for (int i = 0; i < 40 && slice_line(&rest, &line); i++) {
+		if (!inside(line, m, &in) || traceback_starts(line) || slice_starts(in, "torch._") || slice_is(in, cause) || slice_is(in, context))
+			return false;
+		if (slice_starts(in, "from user code") || names_user(in))
+			return true;
+	}
+	return false;
+}
+
 /* The message's lines; *rest is left before the first other line. */
 static void take_message(struct slice *rest, struct margin margin, enum traceback_end end, struct message *m, struct traceback *tb)
 {
@@ -272,7 +285,8 @@ static void take_message(struct slice *rest, struct margin margin, enum tracebac
 		blanks = blank(in) ? blanks + 1 : 0;
 		/* a blank line depends on the paragraph after it, which must be a known one */
 		bool new_paragraph = !blank(in) && m->end && before.p > m->end + 1;
-		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in)))) {
+		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in) &&
+							   (tb->from_user.line || !above_user_code(*rest, margin))))) {
 			tb->ended = true;
 			*rest = before;
 			return;
