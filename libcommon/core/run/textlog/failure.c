@@ -289,6 +289,10 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	size_t used = traceback_parse_cut(block_lines(b, i, b->n), TRACEBACK_BARE, &tb);
 	if (!b->final && (!used || !tb.ended) && frames)
 		return BLOCK_MORE;
+	if (frames && !used) { /* frames of something else: not to be looked at again from each of them */
+		uint32_t n = block_lines_to(b, i, tb.whole.p + tb.whole.n);
+		return n ? n : 1;
+	}
 	if (!used || !(log_torch_module(tb.type) || (error_type(tb.type) && (tb.frames || first_text(b, i)))))
 		return 0;
 	if (!b->final && !tb.ended)
