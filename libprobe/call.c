@@ -5,22 +5,6 @@
 #define ON_STACK 64      /* inputs; more are allocated */
 #define MAX_INPUTS 65536 /* of one call; more makes no sense */
 
-static _Thread_local struct {
-	const struct model *model;
-	char text[1024];
-} refusal;
-
-const char *model_refusal(const struct model *m) { return refusal.model == m ? refusal.text : NULL; }
-
-void model_refuse(const struct model *m, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(refusal.text, sizeof(refusal.text), fmt, ap);
-	va_end(ap);
-	refusal.model = m;
-}
-
 static bool view_input(const struct model *m, void *tensor, bool address, struct input_view *v)
 {
 	const struct torch_functions *t = &m->torch;
@@ -224,7 +208,7 @@ static bool examine_inputs(struct model *m, enum entry entry, void **inputs, siz
 bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number)
 {
 	*number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
-	refusal.model = NULL;
+	probe_rejected_by = NULL;
 	if (!talk_check())
 		return true;
 	if (!m->has_contract || !probe_enter()) {

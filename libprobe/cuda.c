@@ -4,14 +4,16 @@
 #include "ops.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 
 #define FUNCTIONS 16384 /* of all models; further ones have no names */
 
 struct cuda_driver cuda;
+_Atomic int cuda_broken;
 
 static _Atomic(struct cuda_function *) table[FUNCTIONS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for adding */
+static pthread_mutex_t holding = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t n_capturing; /* streams whose capture was seen to start; `holding` is held */
 
 /* loadKernel() loads a module and gets its function right after, in one thread. */
 static _Thread_local struct {
@@ -23,9 +25,8 @@ static _Thread_local struct {
 void cuda_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	cuda_graph_after_fork();
-	cuda_scan_after_fork();
-	cuda_time_after_fork();
+	pthread_mutex_init(&holding, NULL);
+	n_capturing = 0;
 }
 
 static size_t handle_slot(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
@@ -81,6 +82,14 @@ static void find_params(struct cuda_function *f, const void *module, const struc
 		f->n_params = (uint32_t)k;
 }
 
+void cuda_loaded(void *module, const void *image, const char *path)
+{
+	last.module = module;
+	last.image = image;
+	free(last.path);
+	last.path = path ? strdup(path) : NULL;
+}
+
 /* An unloaded handle may be reused for another function: the entry is replaced, and the old one stays for concurrent readers. */
 struct cuda_function *cuda_learn(void *handle, const void *module, const char *name, const struct cuda_params_by *by)
 {
@@ -111,6 +120,8 @@ struct cuda_function *cuda_learn(void *handle, const void *module, const char *n
 	return NULL;
 }
 
+/* ---- captures, and waiting ---- */
+
 int cuda_relax_capture(void)
 {
 	int mode = CUDA_CAPTURE_RELAXED;
@@ -127,6 +138,53 @@ bool cuda_capturing(void *stream)
 {
 	int status = 0;
 	return cuda.stream_is_capturing && !cuda.stream_is_capturing(stream, &status) && status;
+}
+
+void cuda_capture_begins(void) { pthread_mutex_lock(&holding); }
+
+void cuda_capture_begun(bool capturing)
+{
+	n_capturing += capturing;
+	pthread_mutex_unlock(&holding);
+}
+
+void cuda_capture_ended(void)
+{
+	pthread_mutex_lock(&holding);
+	n_capturing -= n_capturing > 0;
+	pthread_mutex_unlock(&holding);
+}
+
+int cuda_wait(void *stream)
+{
+	int mode = cuda_relax_capture();
+	int r = cuda.stream_synchronize(stream);
+	cuda_restore_capture(mode);
+	return r;
+}
+
+/* Prevents captures until `holding` is released. False: one is in progress. */
+static bool hold(void)
+{
+	pthread_mutex_lock(&holding);
+	if (!n_capturing)
+		return true;
+	pthread_mutex_unlock(&holding);
+	return false;
+}
+
+/* Earlier work on other streams may fail while this call runs, and would be attributed to it. A context with a stream being captured cannot
+ * be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
+int cuda_wait_all(void *stream)
+{
+	int r;
+	if (!cuda.ctx_synchronize || !hold())
+		return cuda_wait(stream);
+	int mode = cuda_relax_capture();
+	r = cuda.ctx_synchronize();
+	cuda_restore_capture(mode);
+	pthread_mutex_unlock(&holding);
+	return r;
 }
 
 /* torch does not set a device that is current already, and 0 is from the start (c10/cuda/CUDAFunctions.cpp, SetDevice); Triton's launcher
@@ -165,143 +223,42 @@ struct cuda_function *cuda_function_ask(void *handle, bool kernel)
 	return f;
 }
 
-/* ---- what the model's slots contain ---- */
+/* ---- the parameters of a launch ---- */
 
-static void loaded(void *module, const void *image, const char *path)
+/* Unknown number: as many as point into this thread's stack above the call. */
+static void words_on_stack(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w)
 {
-	last.module = module;
-	last.image = image;
-	free(last.path);
-	last.path = path ? strdup(path) : NULL;
-}
-
-static int module_load(void **module, const char *file)
-{
-	int r = cuda.module_load(module, file);
-	if (!r)
-		loaded(*module, NULL, file);
-	return r;
-}
-
-static int module_load_data(void **module, const void *image)
-{
-	int r = cuda.module_load_data(module, image);
-	if (!r)
-		loaded(*module, image, NULL);
-	return r;
-}
-
-static int module_load_data_ex(void **module, const void *image, unsigned n, int *options, void **values)
-{
-	int r = cuda.module_load_data_ex(module, image, n, options, values);
-	if (!r)
-		loaded(*module, image, NULL);
-	return r;
-}
-
-static int module_load_fat_binary(void **module, const void *image)
-{
-	int r = cuda.module_load_fat_binary(module, image);
-	if (!r)
-		loaded(*module, NULL, NULL);
-	return r;
-}
-
-static int library_load_data(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
-			     unsigned n)
-{
-	int r = cuda.library_load_data(library, code, jit, jit_values, n_jit, options, values, n);
-	if (!r)
-		loaded(*library, code, NULL);
-	return r;
-}
-
-static int library_load_file(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
-			     unsigned n)
-{
-	int r = cuda.library_load_file(library, file, jit, jit_values, n_jit, options, values, n);
-	if (!r)
-		loaded(*library, NULL, file);
-	return r;
-}
-
-static void learn(void *handle, const void *module, const char *name, struct cuda_params_by by)
-{
-	int saved = errno;
-	if (name && probe_enter()) {
-		cuda_learn(handle, module, name, &by);
-		probe_leave();
+	const uintptr_t from = o->sp, to = ops_stack_top(t) & ~(uintptr_t)7;
+	for (uintptr_t at = (uintptr_t)o->launch.params; w->n < CUDA_PARAMS && at >= from && at + 8 <= to; at += 8) {
+		uintptr_t p = *(const uintptr_t *)at;
+		if (p < from || p + 8 > to)
+			break;
+		memcpy(&w->word[w->n++], (const void *)p, 8);
 	}
-	errno = saved;
 }
 
-static int module_get_function(void **function, void *module, const char *name)
+void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w)
 {
-	int r = cuda.module_get_function(function, module, name);
-	if (!r)
-		learn(*function, module, name, (struct cuda_params_by){.function = *function});
-	return r;
-}
-
-/* A CUkernel may be launched directly (CUDA 12), or be asked for its function in the context. */
-static int library_get_kernel(void **kernel, void *library, const char *name)
-{
-	int r = cuda.library_get_kernel(kernel, library, name);
-	if (!r)
-		learn(*kernel, library, name, (struct cuda_params_by){.kernel = *kernel});
-	return r;
-}
-
-static int kernel_get_function(void **function, void *kernel)
-{
-	int r = cuda.kernel_get_function(function, kernel);
-	const struct cuda_function *k = r ? NULL : cuda_function_of(kernel);
-	if (k)
-		learn(*function, NULL, k->name, (struct cuda_params_by){.function = *function, .kernel = kernel});
-	return r;
-}
-
-/* crt/host_runtime.h: before a kernel is launched for the first time. */
-static int runtime_get_kernel(void **kernel, void *symbol)
-{
-	int r = cuda.runtime_get_kernel(kernel, symbol), saved = errno;
-	if (!r && probe_enter()) {
-		cuda_learn_symbol(*kernel, symbol);
-		probe_leave();
+	const struct cuda_launch *l = &o->launch;
+	w->n = 0;
+	memset(w->size, 0, sizeof(w->size));
+	if (!l->kernel || !l->params)
+		return;
+	if (!l->function || l->function->n_params == NONE) {
+		words_on_stack(t, o, w);
+		return;
 	}
-	errno = saved;
-	return r;
+	for (uint32_t i = 0; i < l->function->n_params && i < CUDA_PARAMS; i++) {
+		size_t size = l->function->size[i], n = size < 8 ? size : 8;
+		w->word[i] = 0;
+		w->size[i] = (uint8_t)(size < 255 ? size : 255);
+		if (l->params[i])
+			memcpy(&w->word[i], l->params[i], n);
+		w->n = i + 1;
+	}
 }
 
-bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *name)
-{
-	const struct {
-		const char *name;
-		void *ours, *real;
-	} t[] = {
-	    {"cuModuleLoad", (void *)module_load, &cuda.module_load},
-	    {"cuModuleLoadData", (void *)module_load_data, &cuda.module_load_data},
-	    {"cuModuleLoadDataEx", (void *)module_load_data_ex, &cuda.module_load_data_ex},
-	    {"cuModuleLoadFatBinary", (void *)module_load_fat_binary, &cuda.module_load_fat_binary},
-	    {"cuModuleGetFunction", (void *)module_get_function, &cuda.module_get_function},
-	    {"cuLibraryLoadData", (void *)library_load_data, &cuda.library_load_data},
-	    {"cuLibraryLoadFromFile", (void *)library_load_file, &cuda.library_load_file},
-	    {"cuLibraryGetKernel", (void *)library_get_kernel, &cuda.library_get_kernel},
-	    {"cuKernelGetFunction", (void *)kernel_get_function, &cuda.kernel_get_function},
-	    {"__cudaGetKernel", (void *)runtime_get_kernel, &cuda.runtime_get_kernel},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		if (strcmp(name, t[i].name))
-			continue;
-		if (!target || target == t[i].ours)
-			return true;
-		memcpy(t[i].real, &target, sizeof(target));
-		if (object_write(at, (uintptr_t)t[i].ours) < 0)
-			event_aside(m->id, "cannot watch the loading of GPU kernels: they have no names");
-		return true;
-	}
-	return false;
-}
+/* ---- the driver ---- */
 
 void cuda_open(const struct object *o)
 {
@@ -357,7 +314,7 @@ void cuda_open(const struct object *o)
 		if (!p && lib)
 			dlerror(); /* hides our lookup from the process's next dlerror() */
 		if (!p)
-			p = model_import(o, want[i].name);
+			p = torch_import(o, want[i].name);
 		memcpy(want[i].to, &p, sizeof(p));
 	}
 	if (lib)

@@ -128,6 +128,7 @@ struct cuda_driver {
 	int (*error_string)(int error, const char **text);
 };
 extern struct cuda_driver cuda;
+extern _Atomic int cuda_broken; /* the error of a fault; 0: none */
 
 struct cuda_function {
 	void *handle; /* a CUfunction, a CUkernel, or the address of the host function (cuda_runtime.c) */
@@ -140,8 +141,6 @@ struct cuda_function {
 	uint16_t size[CUDA_PARAMS];
 };
 
-/* Is this slot a driver function that loads functions? If so, it is replaced by ours. */
-bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *name);
 /* Finds the driver. */
 void cuda_open(const struct object *o);
 /* NULL: unknown. Takes no lock. */
@@ -154,6 +153,8 @@ struct cuda_params_by {
 };
 /* Adds one. module: the module last loaded by this thread may be its module, with a table. NULL: no room. */
 struct cuda_function *cuda_learn(void *handle, const void *module, const char *name, const struct cuda_params_by *by);
+/* This thread loaded a module last: of an image, or of a file. */
+void cuda_loaded(void *module, const void *image, const char *path);
 /* The sites of this model no longer exist. */
 void cuda_forget(const struct model *m);
 void cuda_after_fork(void);
@@ -164,6 +165,14 @@ int cuda_relax_capture(void);
 void cuda_restore_capture(int mode);
 /* Is this stream being captured? */
 bool cuda_capturing(void *stream);
+/* Around a call that starts a capture: whoever waits for the whole GPU is waited for, and then sees it. */
+void cuda_capture_begins(void);
+void cuda_capture_begun(bool capturing);
+void cuda_capture_ended(void);
+/* Waits for this stream; returns the driver's error. */
+int cuda_wait(void *stream);
+/* The same for everything this GPU was given, if allowed; else for this stream. */
+int cuda_wait_all(void *stream);
 /* A thread that has not used the GPU yet has no context (autograd's, before the first kernel of a backward graph): makes the one current
  * that the runtime would. */
 void cuda_enter(const struct model *m);
@@ -188,6 +197,11 @@ bool cuda_symbol_at(struct slice file, uint64_t address, char *name, size_t room
 struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol);
 /* Returns the CUkernel that it stands for. */
 void cuda_learn_symbol(void *kernel, const void *symbol);
+
+/* ---- cuda_slots.c ---- */
+
+/* Is this slot a driver function that loads functions? If so, it is replaced by ours. */
+bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *name);
 
 /* ---- cuda_launch.c ---- */
 
@@ -227,7 +241,7 @@ struct cuda_words {
 	uint64_t word[CUDA_PARAMS];
 	uint8_t size[CUDA_PARAMS]; /* 0: unknown */
 };
-/* Reads the parameters of an open launch. */
+/* Reads the parameters of an open launch (cuda.c). */
 void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w);
 /* Its CALL_LAUNCH record. */
 void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct ops_open *o);
@@ -243,9 +257,9 @@ void cuda_look_away(struct ops_thread *t);
 /* Can a GPU tensor be read? */
 bool cuda_readable(void);
 bool cuda_copy(void *to, const void *from, size_t n);
-/* .known is false if it could not be read. */
-void cuda_stats(const struct ops_view *v, int what, struct tensor_stats *s);
-/* Copies n bytes into new memory; NULL. cuda_drop() frees it. */
+/* New memory; NULL. cuda_drop() frees it. */
+void *cuda_room(size_t n);
+/* The same, with n bytes copied to it. */
 void *cuda_fetch(const void *from, size_t n);
 void cuda_drop(void *p, size_t n);
 
@@ -268,6 +282,11 @@ _Static_assert(sizeof(struct cuda_layout) == 96, "the parameter of the kernels i
 bool cuda_layout_of(const struct tensor_meta *m, struct cuda_layout *l, uint64_t *elements, uint64_t *times);
 /* Statistics of n elements, computed on the device. layout NULL: in index order. False: copy them. */
 bool cuda_reduce(int dtype, const void *data, uint64_t n, const struct cuda_layout *layout, struct tensor_stats *s);
+
+/* ---- cuda_stats.c ---- */
+
+/* Of a tensor with this metadata and extent (ops_meta_of). .known is false if it could not be read. */
+void cuda_stats(const struct tensor_meta *m, const void *data, int64_t bytes, int what, struct tensor_stats *s);
 
 /* ---- cuda_scan.c: NaN, found without waiting (CALLS_SCAN) ---- */
 
@@ -299,17 +318,10 @@ void cuda_time_after_fork(void);
 void cuda_graph_open(void);
 /* This call is captured on that stream: returns the number of its graph, from 1; 0: unknown. */
 uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream);
-/* Prevents captures until released. False: one is in progress. */
-bool cuda_graph_hold(void);
-void cuda_graph_let_go(void);
 void cuda_graph_after_fork(void);
 
 /* ---- cuda_fault.c ---- */
 
-/* Waits for this stream; returns the driver's error. */
-int cuda_wait(void *stream);
-/* The same for everything this GPU was given, if allowed; else for this stream. */
-int cuda_wait_all(void *stream);
 /* A replay failed: reported once per process, like all faults. */
 struct cuda_replay {
 	uint32_t model, graph, call, captured;
@@ -329,6 +341,5 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 /* Are the tensors of this launch where they should be? */
 void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o);
-extern _Atomic int cuda_broken; /* the error; 0: none */
 
 #endif

@@ -6,8 +6,6 @@
 
 #define TOLD 1024 /* findings; more are not reported */
 
-_Atomic int cuda_broken;
-
 /* ---- members of an event ---- */
 
 static void out_hex(struct json_out *o, const char *key, uint64_t v)
@@ -180,7 +178,7 @@ static void tell_fault(struct ops_thread *t, struct ops_run *run, const struct o
 		return;
 	t->readable = false;
 	struct jit_launch l;
-	const bool in_python = jit_launch_of(c->given, &l);
+	const bool in_python = c->given && c->given->launch_of(c->given, &l);
 	event_begin(&o, &b, LIVE_DEVICE_FAULT, run->model->id);
 	json_member_str(&o, "when", slice_str(when));
 	out_error(&o, error);
@@ -240,28 +238,6 @@ void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_
 	event_end(&o, &b);
 }
 
-int cuda_wait(void *stream)
-{
-	int mode = cuda_relax_capture();
-	int r = cuda.stream_synchronize(stream);
-	cuda_restore_capture(mode);
-	return r;
-}
-
-/* Earlier work on other streams may fail while this call runs, and would be attributed to it. A context with a stream being captured cannot
- * be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
-int cuda_wait_all(void *stream)
-{
-	int r;
-	if (!cuda.ctx_synchronize || !cuda_graph_hold())
-		return cuda_wait(stream);
-	int mode = cuda_relax_capture();
-	r = cuda.ctx_synchronize();
-	cuda_restore_capture(mode);
-	cuda_graph_let_go();
-	return r;
-}
-
 static bool waits(const struct ops_open *o)
 {
 	return ops_want() & CALLS_SYNC && o->launch.gpu && !o->launch.captured && cuda.stream_synchronize && !cuda_broken;
@@ -291,9 +267,6 @@ static void know_all(struct ops_thread *t, struct ops_run *run, const struct ops
 
 void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
-	/* For an op; a launch's were recorded when it was reported. */
-	if (o->launch.captured && !o->launch.kernel)
-		o->launch.graph = cuda_graph_take(run->model->id, o->name, o->launch.stream);
 	if (!waits(o))
 		return;
 	int r = cuda_wait_all(o->launch.stream);

@@ -34,16 +34,13 @@ static struct handle {
 } * handles;
 static size_t n_handles, cap_handles;
 static uint64_t loaded; /* objects when slots were last changed */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER, holding = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t n_capturing;      /* streams whose capture was seen to start */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool within; /* inside one of these functions: the runtime's own driver calls are not counted again */
 
 void cuda_graph_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	pthread_mutex_init(&changing, NULL);
-	pthread_mutex_init(&holding, NULL);
-	n_capturing = 0;
 }
 
 /* ---- tables; the lock is held ---- */
@@ -234,23 +231,11 @@ static void *stream_of(const struct call *c, word arg) { return !arg && c->per_t
 /* (stream, ...) */
 static int begin_capture(struct call *c)
 {
-	pthread_mutex_lock(&holding);
+	cuda_capture_begins();
 	int r = go_on(c);
-	n_capturing += !r;
-	pthread_mutex_unlock(&holding);
+	cuda_capture_begun(!r);
 	return r;
 }
-
-bool cuda_graph_hold(void)
-{
-	pthread_mutex_lock(&holding);
-	if (!n_capturing)
-		return true;
-	pthread_mutex_unlock(&holding);
-	return false;
-}
-
-void cuda_graph_let_go(void) { pthread_mutex_unlock(&holding); }
 
 /* (stream, graph *); the capture may be invalid. */
 static int end_capture(struct call *c)
@@ -258,9 +243,8 @@ static int end_capture(struct call *c)
 	uint64_t id = capture_of(stream_of(c, c->arg[0]));
 	const bool captured = cuda_capturing(stream_of(c, c->arg[0]));
 	int r = go_on(c);
-	pthread_mutex_lock(&holding);
-	n_capturing -= captured && n_capturing;
-	pthread_mutex_unlock(&holding);
+	if (captured)
+		cuda_capture_ended();
 	if (r || !c->arg[1])
 		return r;
 	pthread_mutex_lock(&lock);

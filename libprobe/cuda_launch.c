@@ -169,41 +169,6 @@ void cuda_op(const struct model *m, struct cuda_launch *l)
 	l->captured = cuda_capturing(l->stream);
 }
 
-/* ---- its parameters ---- */
-
-/* Unknown number: as many as point into this thread's stack above the call. */
-static void words_on_stack(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w)
-{
-	const uintptr_t from = o->sp, to = ops_stack_top(t) & ~(uintptr_t)7;
-	for (uintptr_t at = (uintptr_t)o->launch.params; w->n < CUDA_PARAMS && at >= from && at + 8 <= to; at += 8) {
-		uintptr_t p = *(const uintptr_t *)at;
-		if (p < from || p + 8 > to)
-			break;
-		memcpy(&w->word[w->n++], (const void *)p, 8);
-	}
-}
-
-void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w)
-{
-	const struct cuda_launch *l = &o->launch;
-	w->n = 0;
-	memset(w->size, 0, sizeof(w->size));
-	if (!l->kernel || !l->params)
-		return;
-	if (!l->function || l->function->n_params == NONE) {
-		words_on_stack(t, o, w);
-		return;
-	}
-	for (uint32_t i = 0; i < l->function->n_params && i < CUDA_PARAMS; i++) {
-		size_t size = l->function->size[i], n = size < 8 ? size : 8;
-		w->word[i] = 0;
-		w->size[i] = (uint8_t)(size < 255 ? size : 255);
-		if (l->params[i])
-			memcpy(&w->word[i], l->params[i], n);
-		w->n = i + 1;
-	}
-}
-
 void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct ops_open *o)
 {
 	struct cuda_launch *l = &o->launch;

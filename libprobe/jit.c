@@ -159,7 +159,7 @@ const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t other, uin
 {
 	if (!find_python())
 		return "CPython's functions not found in the process";
-	if (!model_find_torch(&libtorch, &torch_functions))
+	if (!torch_find(&libtorch, &torch_functions))
 		return "libtorch's tensor functions not found";
 	const size_t word = find_word(tensor, cdata);
 	if (word == MAX_WORDS || word != find_word(other, other_cdata))
@@ -201,10 +201,10 @@ static void read_launch(const char *text, struct jit_launch *l)
 	}
 }
 
-bool jit_launch_of(const struct jit_given *g, struct jit_launch *l)
+static bool launch_of(const struct jit_given *g, struct jit_launch *l)
 {
 	PyObject *type, *value, *trace;
-	if (!g || !launches)
+	if (!launches)
 		return false;
 	py.PyErr_Fetch(&type, &value, &trace); /* the call may have raised one */
 	PyObject *answer = py.PyObject_Vectorcall(launches, g->args, g->n, g->names);
@@ -341,7 +341,7 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 	if (t->program && !(m->program = strdup(t->program)))
 		return "out of memory";
 	pthread_mutex_init(&m->ops->lock, NULL);
-	void *p = model_import(&m->object, probe_torch_name[TORCH_is_defined]);
+	void *p = torch_import(&m->object, probe_torch_name[TORCH_is_defined]);
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	struct live_count *count = talk_slot(&m->id);
 	if (count)
@@ -525,7 +525,7 @@ static PyObject *call_site(PyObject *self, PyObject *const *args, intptr_t n, Py
 				args + 2,
 				(uint32_t)(n - 2 + (names ? py.PyTuple_Size(names) : 0)),
 				graph->given[call],
-				{args + 1, (size_t)n - 1, names}};
+				{args + 1, (size_t)n - 1, names, launch_of}};
 	struct ops_run *run = ops_run_at(t, sp);
 	const bool watched = t->depth && run->model == &graph->model && run->watched;
 	struct ops_open *o = watched ? begin_call(t, run, graph, call, &g, sp) : NULL;

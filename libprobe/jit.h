@@ -69,12 +69,6 @@ JIT_EXPORT void pt2_jit_step(int ended);
 /* The step that the run-th run of a graph belongs to. */
 uint32_t jit_step(uint32_t run);
 
-/* A call in progress: what Python gave, from the callee on. */
-struct jit_given {
-	PyObject *const *args;
-	size_t n; /* positional ones */
-	PyObject *names;
-};
 #define JIT_NUMBERS 32
 struct jit_launch {
 	uint32_t grid[3], block, shared, n;
@@ -83,8 +77,14 @@ struct jit_launch {
 		uint64_t value;
 	} number[JIT_NUMBERS];
 };
-/* Asks Python how it is launched; the GIL is held. False: unknown. */
-bool jit_launch_of(const struct jit_given *g, struct jit_launch *l);
+/* A call in progress: what Python gave, from the callee on. */
+struct jit_given {
+	PyObject *const *args;
+	size_t n; /* positional ones */
+	PyObject *names;
+	/* Asks Python how it is launched; the GIL is held. False: unknown. */
+	bool (*launch_of)(const struct jit_given *g, struct jit_launch *l);
+};
 
 /* A RuntimeError in the interpreter; the GIL is held. */
 void jit_raise(const char *text);

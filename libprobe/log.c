@@ -87,3 +87,9 @@ bool ops_filtered(struct slice name)
 		passes = memchr(c->filter[i], 0, sizeof(c->filter[i])) && !fnmatch(c->filter[i], text, 0);
 	return passes;
 }
+
+void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+{
+	ops_fill_record(t, run, rec);
+	calls_append(ops_log(), rec);
+}

@@ -80,12 +80,12 @@ void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 		tensor_stats_dense(v->dtype, (uint64_t)n, v->data, what, s);
 		return;
 	}
-	if (v->device == DEVICE_CUDA) {
-		cuda_stats(v, what, s);
-		return;
-	}
 	*s = (struct tensor_stats){.first_bad = -1};
-	if (ops_meta_of(v, &m, &bytes))
+	if (!ops_meta_of(v, &m, &bytes))
+		return;
+	if (v->device == DEVICE_CUDA)
+		cuda_stats(&m, v->data, bytes, what, s);
+	else
 		tensor_stats(&m, v->data, what, s);
 }
 

@@ -1,6 +1,5 @@
 #include "ops.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -36,31 +35,31 @@ static void watch_forks(void)
 }
 
 /* Is this object's entry point ours already? */
-static bool redirected(const struct object *o, size_t i)
+static bool redirected(const struct object *o, size_t i, const struct probe_entries *ours)
 {
 	for (int e = 0; e < ENTRIES; e++) {
 		ElfW(Sym) *s = models[i].real[e] ? object_export(o, entry_name[e]) : NULL;
 		if (s)
-			return object_address(o, s) == entry_address(i, (enum entry)e);
+			return object_address(o, s) == ours->entry(i, (enum entry)e);
 	}
 	return false;
 }
 
-static bool is_known(const struct object *o)
+static bool is_known(const struct object *o, const struct probe_entries *ours)
 {
 	for (size_t i = 0; i < PROBE_MODELS; i++)
-		if (models[i].used && models[i].object.base == o->base && redirected(o, i))
+		if (models[i].used && models[i].object.base == o->base && redirected(o, i, ours))
 			return true;
 	return false;
 }
 
 /* An unloaded model took its changed symbols with it; whatever is there now has others. */
-static void forget_unloaded(void)
+static void forget_unloaded(const struct probe_entries *ours)
 {
 	for (size_t i = 0; i < PROBE_MODELS; i++) {
 		struct model *m = &models[i];
 		struct object now;
-		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base && redirected(&now, i)))
+		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base && redirected(&now, i, ours)))
 			continue;
 		m->used = false;
 		ops_forget(m);
@@ -79,106 +78,6 @@ static struct model *free_place(void)
 		if (!models[i].used)
 			return &models[i];
 	return NULL;
-}
-
-const char *const probe_torch_name[] = {
-#define NAME(name, library) "aoti_torch_" #name,
-    PROBE_TORCH_FUNCTIONS(NAME)
-#undef NAME
-};
-
-static const char *const torch_library[] = {
-#define LIBRARY(id, name) name,
-    PROBE_TORCH_LIBRARIES(LIBRARY)
-#undef LIBRARY
-};
-
-static bool find_functions(void *handle, struct torch_functions *t)
-{
-	const struct {
-		enum probe_torch name;
-		void *to;
-		bool optional;
-	} want[] = {
-	    {TORCH_get_dtype, &t->get_dtype, false},
-	    {TORCH_get_dim, &t->get_dim, false},
-	    {TORCH_get_sizes, &t->get_sizes, false},
-	    {TORCH_get_strides, &t->get_strides, false},
-	    {TORCH_get_device_type, &t->get_device_type, false},
-	    {TORCH_get_device_index, &t->get_device_index, true},
-	    {TORCH_get_layout, &t->get_layout, true},
-	    {TORCH_get_data_ptr, &t->get_data_ptr, false},
-	    {TORCH_delete_tensor_object, &t->delete_tensor, false},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		void *p = dlsym(handle, probe_torch_name[want[i].name]);
-		if (!p)
-			dlerror(); /* hides our lookup from the process's next dlerror() */
-		if (!p && !want[i].optional)
-			return false;
-		memcpy(want[i].to, &p, sizeof(p));
-	}
-	return true;
-}
-
-/* Looks where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does,
- * so the handle is not kept. */
-bool model_find_torch(const struct object *o, struct torch_functions *t)
-{
-	if (find_functions(RTLD_DEFAULT, t))
-		return true;
-	const char *const names[] = {o->name, torch_library[0]};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		void *handle = *names[i] ? dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
-		bool found = handle && find_functions(handle, t);
-		if (handle)
-			dlclose(handle);
-		else
-			dlerror();
-		if (found)
-			return true;
-	}
-	return false;
-}
-
-static void *import_from(const char *library, const char *name)
-{
-	void *handle = *library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *p = handle ? dlsym(handle, name) : NULL;
-	if (handle)
-		dlclose(handle);
-	return p;
-}
-
-struct import {
-	const char *name;
-	void *found;
-};
-
-static void import_object(void *user, const struct object *o)
-{
-	struct import *i = user;
-	const ElfW(Sym) *s = i->found ? NULL : object_export(o, i->name);
-	if (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC)
-		i->found = object_address(o, s);
-}
-
-/* By name first: the loader knows a library by its path and its SONAME. A build of torch's own may call it otherwise. */
-void *model_import(const struct object *o, const char *name)
-{
-	void *p = dlsym(RTLD_DEFAULT, name);
-	if (!p && o)
-		p = import_from(o->name, name);
-	for (size_t i = 0; i < ARRAY_LEN(torch_library) && !p && o; i++)
-		p = import_from(torch_library[i], name);
-	if (!p)
-		dlerror(); /* hides our lookup from the process's next dlerror() */
-	if (!p && o) {
-		struct import i = {.name = name};
-		object_each(import_object, &i);
-		p = i.found;
-	}
-	return p;
 }
 
 /* xmalloc exits when memory runs out: we must not do that to the target process. */
@@ -253,7 +152,7 @@ static void rebind_own(void *user, uintptr_t *at, const ElfW(Sym) * s, const cha
 		object_write(at, own->to);
 }
 
-static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
+static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES], const struct probe_entries *entries)
 {
 	struct model *m = free_place();
 	if (!m) {
@@ -261,7 +160,7 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 		return;
 	}
 	*m = (struct model){.object = *o, .count = &m->own_count, .lock = PTHREAD_MUTEX_INITIALIZER};
-	if (!model_find_torch(o, &m->torch)) {
+	if (!torch_find(o, &m->torch)) {
 		event_aside(LIVE_NO_MODEL, "a model was loaded, but libtorch's tensor functions were not found");
 		return;
 	}
@@ -276,15 +175,18 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 	tell_seen(m, st.st_dev, st.st_ino);
 	take_contract(m, st.st_dev, st.st_ino);
 
-	ops_take_on(m);
+	size_t i = (size_t)(m - models);
+	void *imports[OPS_IMPORTS];
+	for (int k = 0; k < OPS_IMPORTS; k++)
+		imports[k] = entries->import(i, (enum ops_import)k);
+	ops_take_on(m, imports);
 
 	/* From here on it may be called. */
 	m->used = true;
-	size_t i = (size_t)(m - models);
 	for (int e = 0; e < ENTRIES; e++) {
 		if (!symbol[e])
 			continue;
-		void *ours = entry_address(i, (enum entry)e);
+		void *ours = entries->entry(i, (enum entry)e);
 		if (object_redirect(o, symbol[e], ours) < 0) {
 			char text[128];
 			snprintf(text, sizeof(text), "cannot watch %s: %s", entry_name[e], strerror(errno));
@@ -325,19 +227,19 @@ void model_entered(const void *caller)
 	}
 }
 
-void model_look(const struct object *o)
+void model_look(const struct object *o, const struct probe_entries *ours)
 {
 	ElfW(Sym) * symbol[ENTRIES];
 	for (int e = 0; e < ENTRIES; e++)
 		symbol[e] = object_export(o, entry_name[e]);
 	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: avoid the lock. */
-	if (is_known(o))
+	if (is_known(o, ours))
 		return;
 	pthread_mutex_lock(&lock);
 	watch_forks();
-	if (!is_known(o)) {
-		forget_unloaded();
-		take_on(o, symbol);
+	if (!is_known(o, ours)) {
+		forget_unloaded(ours);
+		take_on(o, symbol, ours);
 	}
 	pthread_mutex_unlock(&lock);
 }

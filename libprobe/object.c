@@ -228,7 +228,7 @@ void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at
 		size_t n = (which ? t.plt_size : t.rela_size) / sizeof(*r);
 		for (size_t i = 0; r && i < n; i++) {
 			uint32_t k = (uint32_t)ELF64_R_SYM(r[i].r_info);
-			if (k && ops_slot_relocation((uint32_t)ELF64_R_TYPE(r[i].r_info), r[i].r_addend) && o->sym[k].st_name < o->str_size)
+			if (k && object_fills_slot((uint32_t)ELF64_R_TYPE(r[i].r_info), r[i].r_addend) && o->sym[k].st_name < o->str_size)
 				slot(user, (uintptr_t *)(o->base + r[i].r_offset), &o->sym[k], o->str + o->sym[k].st_name);
 		}
 	}

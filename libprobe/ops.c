@@ -5,67 +5,13 @@
 
 #define UNKNOWN_WORDS 1024 /* of arguments on the stack, if their number is unknown */
 
-static inline void fill_record(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
-{
-	rec->model = run->model->id;
-	rec->run = run->run;
-	rec->pid = t->pid;
-	rec->tid = t->tid;
-	rec->ticks = ops_ticks;
-}
-
-void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
-{
-	fill_record(t, run, rec);
-	calls_append(ops_log(), rec);
-}
-
-void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
-{
-	struct call_record r;
-	if (LIKELY(run->told))
-		return;
-	run->told = true;
-	if (run->run == CALLS_NO_RUN)
-		return;
-	r.what = CALL_RUN_BEGIN;
-	r.time = run->begun;
-	r.call = r.name = 0;
-	r.contract_call = CALLS_NO_CALL;
-	r.result = 0;
-	r.took = 0;
-	fill_record(t, run, &r);
-	run->seq = calls_begin(ops_log(), &r);
-}
-
-/* The start and end of a call. Members that such a record does not use are not set: that would take longer than the rest. */
-static inline void fill_call(const struct ops_open *o, struct call_record *r, enum call_what what, int32_t result, uint64_t took)
-{
-	r->what = what;
-	r->call = o->call;
-	r->contract_call = o->contract_call;
-	r->name = o->name;
-	r->result = result;
-	r->took = took;
-}
-
 static void append_begin(const struct ops_thread *t, const struct ops_run *run, struct ops_open *o)
 {
 	struct call_record r;
-	fill_call(o, &r, CALL_BEGIN, 0, 0);
-	fill_record(t, run, &r);
+	ops_fill_call(o, &r, CALL_BEGIN, 0, 0);
+	ops_fill_record(t, run, &r);
 	o->begun = r.time = ops_now();
 	o->seq = calls_begin(ops_log(), &r);
-}
-
-static void append_end(const struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, uint64_t now, int32_t result)
-{
-	struct call_record r;
-	fill_call(o, &r, CALL_END, result, now - o->begun);
-	fill_record(t, run, &r);
-	r.time = now;
-	r.seq = o->seq;
-	calls_append(ops_log(), &r);
 }
 
 /* Which call of the contract is it? Branches skip calls, and loops repeat them. */
@@ -99,16 +45,6 @@ static struct ops_run *run_of(struct ops_thread *t, const struct ops_site *s, ui
 	return run;
 }
 
-/* A call that neither returned nor crashed: an exception passed through it. */
-void ops_left(struct ops_thread *t, struct ops_run *run)
-{
-	struct ops_open *o = &run->open;
-	if (!o->used)
-		return;
-	o->used = false;
-	append_end(t, run, o, ops_now(), CALLS_NOT_RETURNED);
-}
-
 static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 {
 	char text[48];
@@ -118,6 +54,9 @@ static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 
 void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
+	/* A launch's graph was noted when it was reported (cuda_tell_launch). */
+	if (o->launch.captured && !o->launch.kernel)
+		o->launch.graph = cuda_graph_take(run->model->id, o->name, o->launch.stream);
 	cuda_before(t, run, o);
 	const bool scans = o->looked && ops_want() & CALLS_SCAN && cuda_scan_before(t, run, o);
 	if (o->looked && ops_wants_contents() && !scans) {
@@ -203,7 +142,8 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		o->name = proxy_name(s, r->ints[1]);
 	else if (l && l->function)
 		o->name = l->function->name_id;
-	ops_tell_run(t, run);
+	if (UNLIKELY(!run->told))
+		ops_tell_run(t, run);
 	append_begin(t, run, o);
 	if (UNLIKELY(l != NULL)) {
 		begin_on_device(t, run, o, l, r->ints, stack);
@@ -230,7 +170,8 @@ struct ops_open *ops_enter(struct ops_thread *t, struct ops_run *run, const stru
 	}
 	open_call(o, s, sp, call, k);
 	o->looked = is_looked_at(call);
-	ops_tell_run(t, run);
+	if (UNLIKELY(!run->told))
+		ops_tell_run(t, run);
 	append_begin(t, run, o);
 	return o;
 }
@@ -239,7 +180,7 @@ void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bo
 {
 	o->used = false;
 	o->ended = ops_now();
-	append_end(t, run, o, o->ended, returned ? 0 : CALLS_NOT_RETURNED);
+	ops_append_end(t, run, o, o->ended, returned ? 0 : CALLS_NOT_RETURNED);
 }
 
 static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const uint64_t *stack)
@@ -333,7 +274,7 @@ static void finish_call(struct ops_thread *t, struct ops_run *run, const struct 
 	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->result;
 	o->used = false;
 	o->ended = now;
-	append_end(t, run, o, now, result);
+	ops_append_end(t, run, o, now, result);
 	if (UNLIKELY(o->launch.gpu)) {
 		finish_on_device(t, run, r, result);
 		return;

@@ -10,7 +10,7 @@
  * model is created, so aoti_torch_create_tensor_from_blob is watched, too. The contract, whose calls are followed by name within a run
  * (branches and loops may skip some), says which buffer it is, and whether it is written.
  *
- * A thread remembers the runs it is in (thread.c) by their position on the stack, so that one that was left by a C++ exception is noticed
+ * A thread remembers the runs it is in (run.c) by their position on the stack, so that one that was left by a C++ exception is noticed
  * by the next, and the unwinder needs to run nothing.
  *
  * With CALLS_FAIL a kernel that wrote NaN (CALLS_INF: or infinities) although it read none ends the model's run: later kernels are skipped,
@@ -49,10 +49,8 @@ struct ops_regs {
 
 /* NULL for a machine without a trampoline. */
 void *ops_stub(uint32_t site);
-/* Does a relocation of this type only fill a slot with a function's address? Only such a slot can hold a stub instead. */
-bool ops_slot_relocation(uint32_t type, int64_t addend);
 
-/* ---- sites.c ---- */
+/* ---- tables.c ---- */
 
 enum site_kind {
 	SITE_KERNEL,
@@ -131,17 +129,22 @@ struct ops {
 	_Atomic(uint8_t *) unread; /* of contract.arg[a] (cuda_scan.c); NULL: not found yet */
 };
 
-/* Sets up the calls of a model (model.c holds the lock). Does nothing if no calls are requested. */
-void ops_take_on(struct model *m);
+struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
+void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+			int32_t dtype, int32_t device, int32_t device_index);
+void ops_forget_constants(struct ops *ops);
+
+/* ---- sites.c ---- */
+
+/* Sets up the calls of a model (model.c holds the lock). Does nothing if no calls are requested. imports: our functions for what
+ * it imports. */
+void ops_take_on(struct model *m, void *const imports[OPS_IMPORTS]);
 void ops_forget(struct model *m);
 /* The driver and libtorch CUDA functions needed for a GPU model. */
 void ops_open_device(struct model *m);
 /* The part that only needs the contract: names, filters, roles. False: out of memory. */
 bool ops_take_contract(struct model *m);
-struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
 void ops_after_fork(struct ops *ops);
-void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-			int32_t dtype, int32_t device, int32_t device_index);
 
 /* ---- log.c ---- */
 
@@ -277,7 +280,7 @@ struct ops_thread {
 	int read_error;     /* driver error */
 	uint32_t slot;      /* cuda_reduce.c */
 	uint64_t marked_of; /* cuda_scan.c: seq of the call */
-	void *stage;        /* CUDA_STAGE bytes; NULL */
+	void *stage;        /* CUDA_STAGE bytes, mapped; NULL */
 	/* With CALLS_SYNC: what the driver knew about parameters before the launch, or about an op's tensors before the call. After a fault
 	 * it does not answer. */
 	struct cuda_known {
@@ -300,19 +303,53 @@ static inline struct ops_thread *ops_thread(void)
 }
 static inline struct ops_thread *ops_thread_if_any(void) { return ops_self; }
 void ops_threads_init(void);
-/* The run that contains this stack position; ends those that were left. */
-struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);
 /* Top of this thread's stack; 0 if unknown. */
 uintptr_t ops_stack_top(struct ops_thread *t);
 
+/* A record of this thread and run. */
+static inline void ops_fill_record(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+{
+	rec->model = run->model->id;
+	rec->run = run->run;
+	rec->pid = t->pid;
+	rec->tid = t->tid;
+	rec->ticks = ops_ticks;
+}
+/* The start and end of a call. Members that such a record does not use are not set: that would take longer than the rest. */
+static inline void ops_fill_call(const struct ops_open *o, struct call_record *r, enum call_what what, int32_t result, uint64_t took)
+{
+	r->what = what;
+	r->call = o->call;
+	r->contract_call = o->contract_call;
+	r->name = o->name;
+	r->result = result;
+	r->took = took;
+}
+static inline void ops_append_end(const struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, uint64_t now,
+				  int32_t result)
+{
+	struct call_record r;
+	ops_fill_call(o, &r, CALL_END, result, now - o->begun);
+	ops_fill_record(t, run, &r);
+	r.time = now;
+	r.seq = o->seq;
+	calls_append(ops_log(), &r);
+}
+/* Appends a record of this thread and run; rec's own members and what, time, seq are already set, time by ops_now(). */
+void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec); /* log.c */
+
+/* ---- run.c ---- */
+
+/* The run that contains this stack position; ends those that were left. */
+struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);
 /* Around a run (entry.c); sp: a position on the stack, the same for both. step: what --step goes by, usually the run's number. n_in, n_out
  * SIZE_MAX: as many as in the contract. */
 void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step, void **in, size_t n_in, void *stream);
 int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out, void *stream);
-
-/* Our replacements for the imports of the model with index i (entry.c). */
-enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
-void *ops_import_address(size_t i, enum ops_import which);
+/* Finishes a call that never returned. */
+void ops_left(struct ops_thread *t, struct ops_run *run);
+/* Records the start of a run that was not told yet; if only some kernels are logged, it waits for the first of them. */
+void ops_tell_run(const struct ops_thread *t, struct ops_run *run);
 
 /* ---- ops.c ---- */
 
@@ -330,12 +367,6 @@ void ops_leave(struct ops_thread *t, struct ops_run *run, struct ops_open *o, bo
 /* For a GPU call (o->launch is filled in), after its values were read: waits for it with CALLS_SYNC, and checks it. */
 void ops_device_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 void ops_device_after(struct ops_thread *t, struct ops_run *run, struct ops_open *o, int32_t result);
-/* Finishes a call that never returned. */
-void ops_left(struct ops_thread *t, struct ops_run *run);
-/* The same for the start of a run; if only some kernels are logged, it waits for the first of them. */
-void ops_tell_run(const struct ops_thread *t, struct ops_run *run);
-/* Appends a record of this thread and run; rec's own members and what, time, seq are already set, time by ops_now(). */
-void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec);
 
 /* ---- values.c ---- */
 

@@ -21,6 +21,9 @@
  *
  * Kernels and ops of the model are watched as well if the tool requests it: ops.h.
  *
+ * Files, from the bottom: object.c, talk.c, log.c, thread.c, tables.c, torch.c; cuda.c and what reads a GPU's memory; look.c, values.c; the
+ * rest of cuda_*.c, run.c; ops.c and tramp_*.c; sites.c; model.c, jit.c; call.c, entry.c; recognise.c. None calls one further up.
+ *
  * Rules for code in a target process: nothing is exported but the functions above and, for pt2-runner, pt2_probe_settle (exports.map);
  * errno is saved; a thread that is inside our code is never intercepted again (probe_enter); a call that fits its contract takes no lock
  * and allocates nothing; anything not understood is left alone, with a "stepped-aside" event; results are never changed, except for --fail.
@@ -39,6 +42,8 @@
 #include "precheck.h"
 
 #define PROBE_MODELS 256 /* loaded at a time in one process */
+
+struct model;
 
 /* ---- object.c: loaded ELF objects ---- */
 
@@ -64,6 +69,9 @@ int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to);
 int object_write(uintptr_t *at, uintptr_t value);
 /* The object's slots with a function's address, each with its symbol. */
 void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name), void *user);
+/* Does a relocation of this type only fill a slot with a function's address? Only such a slot can hold a stub instead. (object_x86_64.c,
+ * object_aarch64.c, object_portable.c) */
+bool object_fills_slot(uint32_t type, int64_t addend);
 /* In objects linked against o, changes slots that contain `from` to `to`. */
 void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to);
 
@@ -72,17 +80,27 @@ void object_each(void (*fn)(void *user, const struct object *o), void *user);
 /* Total number loaded so far. */
 uint64_t object_loaded(void);
 
-/* ---- model.c: models ---- */
+/* ---- thread.c ---- */
 
-enum entry {
-	ENTRY_RUN,
-	ENTRY_RUN_SINGLE,
-	ENTRY_MODEL_RUN,
-	ENTRY_INDUCTOR, /* of torch.compile with cpp_wrapper: void inductor_entry_impl(AtenTensorHandle *in, AtenTensorHandle *out) */
-	ENTRY_LAST_ERROR,
-	ENTRIES
-};
-extern const char *const entry_name[ENTRIES];
+/* Is this thread already inside our code? If not, it now is. */
+extern _Thread_local bool probe_inside;
+static inline bool probe_enter(void)
+{
+	if (probe_inside)
+		return false;
+	return probe_inside = true;
+}
+static inline void probe_leave(void) { probe_inside = false; }
+/* Our function for a run was called, and the run has not started. */
+extern _Thread_local bool probe_expects_run;
+/* The text for AOTInductorGetLastError in this thread, NULL if we did not reject the last call. */
+const char *model_refusal(const struct model *m);
+/* The model that rejected it. */
+extern _Thread_local const struct model *probe_rejected_by;
+/* Sets both. */
+void model_refuse(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* ---- torch.c: libtorch's functions ---- */
 
 /* All of libtorch's functions that the probe looks up by name, with the library that has them. CUDA's are in a library of their own, on
  * which libtorch_cpu.so does not depend; an AOTInductor model for CUDA does, but not a graph of torch.compile, and Python loads all of
@@ -117,6 +135,24 @@ struct torch_functions {
 	int32_t (*delete_tensor)(void *tensor);
 };
 
+/* libtorch's functions, as this object would find them. False if there is no libtorch. */
+bool torch_find(const struct object *o, struct torch_functions *t);
+/* Where the model itself would find this function; with o, also in libtorch's libraries, else in any object of the process: also one that
+ * was loaded with RTLD_LOCAL. */
+void *torch_import(const struct object *o, const char *name);
+
+/* ---- model.c: models ---- */
+
+enum entry {
+	ENTRY_RUN,
+	ENTRY_RUN_SINGLE,
+	ENTRY_MODEL_RUN,
+	ENTRY_INDUCTOR, /* of torch.compile with cpp_wrapper: void inductor_entry_impl(AtenTensorHandle *in, AtenTensorHandle *out) */
+	ENTRY_LAST_ERROR,
+	ENTRIES
+};
+extern const char *const entry_name[ENTRIES];
+
 #define PROBE_SEEN 32
 struct seen {
 	uint64_t what;
@@ -146,10 +182,17 @@ struct model {
 
 extern struct model models[PROBE_MODELS];
 
+/* Our functions for the entry points of models[i], and for what it imports (entry.c). */
+enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
+struct probe_entries {
+	void *(*entry)(size_t i, enum entry which);
+	void *(*import)(size_t i, enum ops_import which);
+};
+
 /* Does it export a Run? */
 bool model_like(const struct object *o);
 /* Adds a model, if it is new. */
-void model_look(const struct object *o);
+void model_look(const struct object *o, const struct probe_entries *ours);
 /* Counts a run that was entered past our functions, by this code of a model. */
 void model_entered(const void *caller);
 
@@ -157,20 +200,11 @@ void model_entered(const void *caller);
 
 /* Before a call: true if it may run. n is SIZE_MAX if the caller did not say. *number: number of earlier calls of this model. */
 bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number);
-/* libtorch's functions, as this object would find them. False if there is no libtorch. */
-bool model_find_torch(const struct object *o, struct torch_functions *t);
-/* Where the model itself would find this function; with o, also in libtorch's libraries, else in any object of the process: also one that
- * was loaded with RTLD_LOCAL. */
-void *model_import(const struct object *o, const char *name);
-/* The text for AOTInductorGetLastError in this thread, NULL if we did not reject the last call. */
-const char *model_refusal(const struct model *m);
-/* Sets that text. */
-void model_refuse(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- entry.c ---- */
 
-/* Our function for this entry point of models[i]. */
-void *entry_address(size_t i, enum entry entry);
+void *entry_address(size_t i, enum entry which);
+void *ops_import_address(size_t i, enum ops_import which);
 
 /* ---- talk.c: the tool ---- */
 
@@ -187,23 +221,11 @@ int talk_write(int fd, const void *p, size_t n);
 struct live_count *talk_slot(uint32_t *id);
 /* Asks for the contract of the model. -1 and err. */
 int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json, struct err *err);
+/* From now on events and counts need no file to be opened. Returns the descriptor of the events; -1: impossible. */
+int talk_keep(void);
 /* Starts an event in b; add members, then end it. model: LIVE_NO_MODEL for none. */
 void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_t model);
 void event_end(struct json_out *o, struct buf *b);
 void event_aside(uint32_t model, const char *text);
-
-/* ---- recognise.c ---- */
-
-/* Is this thread already inside our code? If not, it now is. */
-extern _Thread_local bool probe_inside;
-static inline bool probe_enter(void)
-{
-	if (probe_inside)
-		return false;
-	return probe_inside = true;
-}
-/* Our function for a run was called, and the run has not started. */
-extern _Thread_local bool probe_expects_run;
-static inline void probe_leave(void) { probe_inside = false; }
 
 #endif

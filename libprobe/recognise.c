@@ -40,7 +40,6 @@ static const struct {
 typedef int32_t (*constant_fn)(void);
 typedef bool (*grad_fn)(void);
 static _Atomic(constant_fn) real[N_CONSTANTS];
-_Thread_local bool probe_inside;
 
 /* Python loads libtorch outside the global scope, where RTLD_NEXT does not see it. The library is then kept:
  * nobody unloads libtorch, and a pointer into it must not outlive it. */
@@ -60,9 +59,10 @@ static void *find_real(const char *name)
 /* The order matters: __gmon_start__ is also called by libraries initialised before libc, when the environment is not available. */
 static void look_at_caller(const void *caller)
 {
+	static const struct probe_entries ours = {entry_address, ops_import_address};
 	struct object o;
 	if (object_at(caller, &o) && model_like(&o) && talk_on() && probe_enter()) {
-		model_look(&o);
+		model_look(&o, &ours);
 		probe_leave();
 	}
 }
@@ -95,7 +95,6 @@ CONSTANTS(DEFINE)
 
 /* The first thing that each run of a model calls (AOTINoGradGuard; torch 2.13 and 2.15,
  * torch/_inductor/codegen/aoti_runtime/interface.cpp). A run not through our functions was fetched before the model was known. */
-_Thread_local bool probe_expects_run;
 EXPORT bool aoti_torch_grad_mode_is_enabled(void);
 EXPORT bool aoti_torch_grad_mode_is_enabled(void)
 {

@@ -9,84 +9,13 @@
 #define ANY_OP 128 /* words of arguments of an unknown op */
 #define MAX_TOLD 8 /* names in an event */
 
-struct ops_site ops_site[OPS_SITES];
-
-/* ---- constants ---- */
-
-static size_t address_slot(uintptr_t address, size_t cap) { return (address >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1); }
-
-struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address)
-{
-	struct ops_constants *t = atomic_load_explicit(&ops->constants, memory_order_acquire);
-	struct ops_constant *c;
-	if (!t || !address)
-		return NULL;
-	for (size_t i = address_slot(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire));
-	     i = (i + 1) & (t->cap - 1))
-		if (c->address == address)
-			return c;
-	return NULL;
-}
-
-static void put_constant(struct ops_constants *t, struct ops_constant *c)
-{
-	size_t i = address_slot(c->address, t->cap);
-	struct ops_constant *there;
-	while ((there = t->slot[i]) && there->address != c->address)
-		i = (i + 1) & (t->cap - 1);
-	t->n += !there;
-	atomic_store_explicit(&t->slot[i], c, memory_order_release);
-}
-
-/* Readers hold no lock: what they may be reading stays until the model is unloaded. */
-static bool grow_sites(struct ops *ops)
-{
-	struct ops_constants *old = ops->constants;
-	size_t cap = old ? old->cap * 2 : 64;
-	struct ops_constants *t = calloc(1, sizeof(*t) + cap * sizeof(t->slot[0]));
-	if (!t)
-		return false;
-	t->cap = cap;
-	t->older = old;
-	for (size_t i = 0; old && i < old->cap; i++)
-		if (old->slot[i])
-			put_constant(t, old->slot[i]);
-	atomic_store_explicit(&ops->constants, t, memory_order_release);
-	return true;
-}
-
-void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-			int32_t dtype, int32_t device, int32_t device_index)
-{
-	const struct dtype_info *d = dtype_info(dtype);
-	if (!data || !d || n_dim < 0 || n_dim > TENSOR_MAX_DIMS)
-		return;
-	size_t dims = (size_t)n_dim;
-	struct ops_constant *c = calloc(1, sizeof(*c) + 2 * dims * sizeof(int64_t));
-	if (!c)
-		return;
-	c->address = (uintptr_t)data + (uintptr_t)(offset * d->bytes);
-	c->dtype = dtype;
-	c->device = device;
-	c->device_index = device_index;
-	c->n_dim = (int32_t)n_dim;
-	if (dims) {
-		memcpy(c->size, size, dims * sizeof(int64_t));
-		memcpy(c->size + dims, stride, dims * sizeof(int64_t));
-	}
-	pthread_mutex_lock(&ops->lock);
-	c->next = ops->all_constants;
-	ops->all_constants = c;
-	struct ops_constants *t = ops->constants;
-	if ((t && t->n * 2 < t->cap) || grow_sites(ops))
-		put_constant(ops->constants, c);
-	pthread_mutex_unlock(&ops->lock);
-}
-
 void ops_after_fork(struct ops *ops)
 {
 	pthread_mutex_init(&ops->lock, NULL);
 	cuda_after_fork();
+	cuda_graph_after_fork();
+	cuda_scan_after_fork();
+	cuda_time_after_fork();
 }
 
 /* ---- slots ---- */
@@ -96,6 +25,7 @@ struct taking {
 	uint32_t first_free;
 	bool no_room;
 	bool values, gates;
+	void *const *imports; /* our functions, by enum ops_import */
 };
 
 /* The function of a slot: bound already, or as the linker would bind it (global scope first, then the model's own). */
@@ -104,7 +34,7 @@ static void *target_of(const struct object *o, const uintptr_t *at, const ElfW(S
 	uintptr_t own = s->st_shndx != SHN_UNDEF ? o->base + s->st_value : 0;
 	if (*at == own || *at < o->start || *at >= o->end)
 		return (void *)*at;
-	void *p = model_import(own ? NULL : o, name);
+	void *p = torch_import(own ? NULL : o, name);
 	return p ? p : (void *)own;
 }
 
@@ -211,7 +141,7 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 	for (int i = 0; i < OPS_IMPORTS; i++) {
 		if (strcmp(name, names[i]))
 			continue;
-		void *ours = ops_import_address((size_t)(k->m - models), (enum ops_import)i);
+		void *ours = k->imports[i];
 		void *target = *at == (uintptr_t)ours ? NULL : target_of(&k->m->object, at, s, name);
 		if (!target)
 			return true;
@@ -380,7 +310,7 @@ void ops_open_device(struct model *m)
 	cuda_open(&m->object);
 	cuda_graph_open();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		void *p = model_import(&m->object, probe_torch_name[names[i]]);
+		void *p = torch_import(&m->object, probe_torch_name[names[i]]);
 		memcpy(to[i], &p, sizeof(p));
 	}
 	if (!ops->current_stream)
@@ -443,7 +373,7 @@ static void find_sites(struct model *m)
 
 bool ops_take_contract(struct model *m) { return name_calls(m) && find_roles(m); }
 
-void ops_take_on(struct model *m)
+void ops_take_on(struct model *m, void *const imports[OPS_IMPORTS])
 {
 	if (!ops_log_open())
 		return;
@@ -452,12 +382,12 @@ void ops_take_on(struct model *m)
 		return;
 	}
 	ops_threads_init();
-	struct taking k = {.m = m, .values = ops_wants_values(), .gates = ops_config()->want & CALLS_FAIL};
+	struct taking k = {.m = m, .values = ops_wants_values(), .gates = ops_config()->want & CALLS_FAIL, .imports = imports};
 	m->ops = calloc(1, sizeof(*m->ops));
 	if (!m->ops)
 		return;
 	pthread_mutex_init(&m->ops->lock, NULL);
-	void *p = model_import(&m->object, probe_torch_name[TORCH_is_defined]);
+	void *p = torch_import(&m->object, probe_torch_name[TORCH_is_defined]);
 	memcpy(&m->ops->is_defined, &p, sizeof(p));
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].target)
@@ -482,14 +412,7 @@ void ops_forget(struct model *m)
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].model == m)
 			ops_site[i] = (struct ops_site){0};
-	for (struct ops_constants *t = ops->constants, *older; t; t = older) {
-		older = t->older;
-		free(t);
-	}
-	for (struct ops_constant *c = ops->all_constants, *next; c; c = next) {
-		next = c->next;
-		free(c);
-	}
+	ops_forget_constants(ops);
 	free(ops->call_site);
 	free(ops->call_name);
 	free(ops->call_passes);

@@ -1,6 +1,5 @@
 /* talk.c - communication with the tool: events, counters, contracts. Nothing is kept open, except in a process of our own. */
-#include "watch/keeper.h"
-#include "ops.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +27,7 @@ static char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static bool fail_calls, no_check;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct live_counters *counters;
-static int events = -1; /* stays open after pt2_probe_settle() */
+static int events = -1; /* stays open after talk_keep() */
 
 static bool in_folder(char *path, size_t room, const char *name)
 {
@@ -162,6 +161,15 @@ void event_end(struct json_out *o, struct buf *b)
 	buf_release(b);
 }
 
+int talk_keep(void)
+{
+	char path[sizeof(folder) + 16];
+	if (!talk_on() || !in_folder(path, sizeof(path), LIVE_FILE_EVENTS))
+		return -1;
+	events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	return events >= 0 && map_counters() ? events : -1;
+}
+
 void event_aside(uint32_t model, const char *text)
 {
 	struct buf b = {0};
@@ -169,24 +177,6 @@ void event_aside(uint32_t model, const char *text)
 	event_begin(&o, &b, LIVE_STEPPED_ASIDE, model);
 	json_member_str(&o, "text", slice_str(text));
 	event_end(&o, &b);
-}
-
-/* Exported: a process of our own is about to lose the right to open files for writing (watch/keeper.h). */
-__attribute__((visibility("default"))) keeper_settle_fn pt2_probe_settle;
-void pt2_probe_settle(int keeper, const char *keeps, int *fd)
-{
-	char path[sizeof(folder) + 16];
-	*fd = -1;
-	if (!talk_on() || !in_folder(path, sizeof(path), LIVE_FILE_EVENTS))
-		return;
-	events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	if (events < 0 || !map_counters())
-		return;
-	if (!ops_log_open() && in_folder(path, sizeof(path), CALLS_FILE) && access(path, F_OK) == 0)
-		return;
-	*fd = events;
-	if (keeper >= 0)
-		files_keep(keeper, keeps);
 }
 
 /* Contracts. */

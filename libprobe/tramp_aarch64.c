@@ -7,8 +7,6 @@
  * pointers use them: functions that take wider or more of them (Sleef_*) must not be intercepted. */
 #include "ops.h"
 
-#include <elf.h>
-
 _Static_assert(offsetof(struct ops_regs, result) == 64 && offsetof(struct ops_regs, site) == 72 && offsetof(struct ops_regs, reals) == 80 &&
 		   offsetof(struct ops_regs, second) == 208 && sizeof(struct ops_regs) == 224,
 	       "the trampoline depends on this layout");
@@ -115,8 +113,3 @@ __asm__(".pushsection .text\n"
 extern const char probe_stubs[];
 
 void *ops_stub(uint32_t site) { return (void *)(uintptr_t)(probe_stubs + (size_t)site * 16); }
-
-bool ops_slot_relocation(uint32_t type, int64_t addend)
-{
-	return (type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT || type == R_AARCH64_ABS64) && !addend;
-}

@@ -6,9 +6,3 @@ void *ops_stub(uint32_t site)
 	(void)site;
 	return NULL;
 }
-
-bool ops_slot_relocation(uint32_t type, int64_t addend)
-{
-	(void)type, (void)addend;
-	return false;
-}

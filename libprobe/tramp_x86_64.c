@@ -6,8 +6,6 @@
  * use them: functions that take wider ones (Sleef_*) must not be intercepted. */
 #include "ops.h"
 
-#include <elf.h>
-
 _Static_assert(offsetof(struct ops_regs, result) == 48 && offsetof(struct ops_regs, site) == 56 && offsetof(struct ops_regs, reals) == 64 &&
 		   offsetof(struct ops_regs, second) == 192 && sizeof(struct ops_regs) == 208,
 	       "the trampoline depends on this layout");
@@ -121,8 +119,3 @@ __asm__(".pushsection .text\n"
 extern const char probe_stubs[];
 
 void *ops_stub(uint32_t site) { return (void *)(uintptr_t)(probe_stubs + (size_t)site * 16); }
-
-bool ops_slot_relocation(uint32_t type, int64_t addend)
-{
-	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && !addend);
-}

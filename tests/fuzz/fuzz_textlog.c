@@ -1,6 +1,7 @@
 /* Any bytes as a text log, whole and in pieces: rows name only texts and rows that are there, and are the same. The same bytes as one
- * traceback: all that is taken out of them is inside. */
+ * traceback: all that is taken out of them is inside. Out of their dress they have as many lines. */
 #include "run/textlog/textlog.h"
+#include "run/textlog/undress.h"
 #include "run/traceback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +33,29 @@ static void one_traceback(enum traceback_end end)
 	inside(tb.from_user.code);
 	if (traceback_last(slice_of(text, length), &tb))
 		inside(tb.whole);
+}
+
+static size_t newlines(struct slice s)
+{
+	size_t n = 0;
+	for (const char *p; (p = slice_chr(s, '\n')); n++)
+		s = slice_of(p + 1, s.n - (size_t)(p + 1 - s.p));
+	return n;
+}
+
+/* Without its dress, twice (what was learned from the first window is used in the second): as many lines. */
+static void undressed(void)
+{
+	struct undress u = {0};
+	for (int i = 0; i < 2; i++) {
+		struct slice s = undress(&u, slice_of(text, length)), line;
+		if (newlines(s) != newlines(slice_of(text, length)))
+			abort();
+		while (slice_line(&s, &line))
+			if (line.n && !line.p)
+				abort();
+	}
+	undress_release(&u);
 }
 
 static uint64_t check(const struct textlog *t)
@@ -78,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	length = size;
 	one_traceback(TRACEBACK_ALL);
 	one_traceback(TRACEBACK_BARE);
+	undressed();
 	if (whole(size + !size) != whole(13))
 		abort();
 	return 0;

@@ -41,8 +41,8 @@ static bool traceback_starts(struct slice line)
 /* The line without the margin; false if it lacks it, which ends the traceback. */
 static bool inside(struct slice line, struct margin m, struct slice *out)
 {
-	if (!m.bar && blank(line)) {
-		*out = slice_of(line.p + line.n, 0);
+	if (!m.bar && blank(line)) { /* its spaces stay: an editor's blank line of source */
+		*out = line;
 		return true;
 	}
 	size_t n = 0;
@@ -154,6 +154,8 @@ static bool belongs(struct slice line)
 
 struct message {
 	bool user, user_frames; /* below "from user code:" */
+	bool other;             /* below other words for the user's frames, which count if there is no "from user code" */
+	struct srcloc other_at;
 	bool colon;             /* the last line that is not blank ended in one: the following text belongs to it */
 	const char *end;        /* after the last nonblank line */
 	const char *cpp_end;
@@ -175,8 +177,42 @@ static void take_cpp(struct slice line, struct traceback *tb)
 		tb->cpp_at = (struct srcloc){.file = slice_of(place.p, (size_t)(colon - place.p)), .line = (uint32_t)n};
 }
 
+/* Other words of torch's before the user's frames: fx.Interpreter, torch.export, symbolic_shapes.py. */
+static bool names_user(struct slice line)
+{
+	static const char *const words[] = {"Original traceback:", "The following call raised this error", "User Stack", "User stack",
+					    "User code traceback"};
+	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+		if (slice_starts(line, words[i]))
+			return true;
+	return false;
+}
+
+/* "Caused by: (app/m.py:12 in f)", "Caused by: y = x[:n]  # app/m.py:12 in f (utils/_stats.py:28 in wrapper)" */
+static void take_caused(struct slice line, struct message *m)
+{
+	struct srcloc at;
+	while (line.n && srcloc_next(&line, &at))
+		if (at.form == SRCLOC_AT && srcloc_is_user(at.file)) {
+			m->other_at = at;
+			return;
+		}
+}
+
 static void take_line(struct slice line, struct slice next, struct message *m, struct traceback *tb)
 {
+	struct srcloc other;
+	if (names_user(line))
+		m->other = true;
+	else if (slice_starts(line, "Caused by: ") && !m->other_at.line)
+		take_caused(line, m);
+	else if (m->other && srcloc_parse(line, &other) && other.form == SRCLOC_PYTHON && srcloc_is_user(other.file)) {
+		if (slice_starts(next, "    "))
+			other.code = slice_trim(next);
+		m->other_at = other;
+	} else if (m->other && blank(line)) {
+		m->other = false;
+	}
 	if (slice_starts(line, "from user code")) {
 		m->user = true;
 		m->user_frames = false;
@@ -221,6 +257,19 @@ static bool ends_here(struct slice line, struct slice in, struct margin m, struc
 	return true;
 }
 
+/* A paragraph of the message that none of the known words starts, above the user's frames: torch writes them last. */
+static bool above_user_code(struct slice rest, struct margin m)
+{
+	struct slice line, in;
+	for (int i = 0; i < 40 && slice_line(&rest, &line); i++) {
+		if (!inside(line, m, &in) || traceback_starts(line) || slice_starts(in, "torch._") || slice_is(in, cause) || slice_is(in, context))
+			return false;
+		if (slice_starts(in, "from user code") || names_user(in))
+			return true;
+	}
+	return false;
+}
+
 /* The message's lines; *rest is left before the first other line. */
 static void take_message(struct slice *rest, struct margin margin, enum traceback_end end, struct message *m, struct traceback *tb)
 {
@@ -236,7 +285,8 @@ static void take_message(struct slice *rest, struct margin margin, enum tracebac
 		blanks = blank(in) ? blanks + 1 : 0;
 		/* a blank line depends on the paragraph after it, which must be a known one */
 		bool new_paragraph = !blank(in) && m->end && before.p > m->end + 1;
-		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in)))) {
+		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in) &&
+							   (tb->from_user.line || !above_user_code(*rest, margin))))) {
 			tb->ended = true;
 			*rest = before;
 			return;
@@ -269,13 +319,26 @@ static void take_chain(struct slice *rest, struct margin margin, struct tracebac
 	}
 }
 
-size_t traceback_parse(struct slice text, enum traceback_end end, struct traceback *tb)
+/* The part of a text whose first lines are gone: frames, or the exception's own line. */
+static bool starts_cut(struct slice line, struct margin *m)
+{
+	struct srcloc at;
+	struct traceback none = {.frames = 0};
+	*m = (struct margin){0, false};
+	if (slice_starts(line, "  File \""))
+		return srcloc_parse(line, &at) && at.form == SRCLOC_PYTHON;
+	return line.n && line.p[0] != ' ' && take_type(line, &none);
+}
+
+static size_t parse(struct slice text, enum traceback_end end, bool cut, struct traceback *tb)
 {
 	*tb = (struct traceback){.next = TRACEBACK_LAST};
 	struct slice rest = text, line, in;
 	struct margin margin;
-	if (!slice_line(&rest, &line) || !starts(line, &margin, &tb->group))
+	if (!slice_line(&rest, &line) || !(cut ? starts_cut(line, &margin) : starts(line, &margin, &tb->group)))
 		return 0;
+	if (cut)
+		rest = text;
 	tb->depth = margin.bar ? (uint32_t)margin.columns : 0;
 	const char *stop = line.p + line.n;
 	struct slice before = rest;
@@ -302,6 +365,8 @@ size_t traceback_parse(struct slice text, enum traceback_end end, struct traceba
 	if (m.end) {
 		stop = m.end;
 		tb->message = slice_trim(slice_of(tb->message.p, (size_t)(m.end - tb->message.p)));
+		if (!tb->from_user.line)
+			tb->from_user = m.other_at;
 		if (tb->cpp.p && m.cpp_end)
 			tb->cpp.n = (size_t)(m.cpp_end - tb->cpp.p);
 	}
@@ -309,6 +374,14 @@ size_t traceback_parse(struct slice text, enum traceback_end end, struct traceba
 	if (m.end && (tb->ended || end == TRACEBACK_ALL))
 		take_chain(&rest, margin, tb);
 	return (size_t)(text.n - rest.n);
+}
+
+size_t traceback_parse(struct slice text, enum traceback_end end, struct traceback *out) { return parse(text, end, false, out); }
+
+size_t traceback_parse_cut(struct slice text, enum traceback_end end, struct traceback *out)
+{
+	size_t used = parse(text, end, true, out);
+	return out->type.n ? used : 0;
 }
 
 bool traceback_last(struct slice text, struct traceback *out)

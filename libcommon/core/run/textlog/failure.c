@@ -139,6 +139,39 @@ static void unwrap_process(struct traceback *tb)
 	}
 }
 
+/* torch's exceptions: the module, where a notebook prints only the name. They are unmistakable where a line starts with them. */
+static const struct {
+	const char *module, *names;
+} torch_types[] = {
+    {"torch._dynamo.exc.", " Unsupported BackendCompilerFailed TorchRuntimeError InternalTorchDynamoError FailOnRecompileLimitHit UserError "
+			   "UncapturedHigherOrderOpError InvalidBackend RecompileError ResetRequired "},
+    {"torch._inductor.exc.", " InductorError LoweringException CppCompileError CUDACompileError InvalidCxxCompiler "},
+    {"torch.fx.experimental.symbolic_shapes.", " GuardOnDataDependentSymNode ConstraintViolationError "},
+    {"torch._subclasses.fake_tensor.", " DataDependentOutputException DynamicOutputShapeException UnsupportedOperatorException "},
+    {"torch.utils.checkpoint.", " CheckpointError "},
+    {"torch._export.", ""},
+    {"torch._functorch.", ""},
+};
+
+const char *log_torch_module(struct slice type)
+{
+	LOCAL_BUF word = {0};
+	buf_addf(&word, " %.*s ", (int)(type.n < 80 ? type.n : 0), type.p);
+	for (unsigned i = 0; i < ARRAY_LEN(torch_types); i++)
+		if (slice_starts(type, torch_types[i].module))
+			return "";
+		else if (type.n && strstr(torch_types[i].names, buf_str(&word)))
+			return torch_types[i].module;
+	return NULL;
+}
+
+/* An error that another program's logger prints with every line, vLLM's "ERROR 06-18 08:08:25 [core.py:520] ": what torch's own logs hold it went on
+ * from. */
+static bool own_error(const struct block *b)
+{
+	return b->record && b->head && (b->head->level == 'E' || b->head->level == 'C') && !slice_find(b->head->source, "torch/");
+}
+
 /* The row of an exception; NONE if the text ends or was cut before its name. */
 static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 {
@@ -160,19 +193,25 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	LOCAL_BUF frames = {0};
 	traceback_frames(traceback_head(&tb), FAILURE_FRAMES, &frames);
 	row->frames = log_text(t, buf_slice(&frames));
-	row->type = log_text(t, tb.type);
+	LOCAL_BUF type = {0};
+	const char *module = log_torch_module(tb.type);
+	buf_adds(&type, module ? module : "");
+	buf_add_slice(&type, tb.type);
+	row->type = log_text(t, buf_slice(&type));
 	row->reason = log_text(t, tb.message);
 	row->stack = stack;
 	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
 	row->torch = log_loc(t, &tb.torch);
-	row->caught = b->head != NULL; /* in a log record: it may have been */
+	row->caught = b->head && !own_error(b); /* in a log record: it may have been */
 	return (uint32_t)(row - f->failure);
 }
 
 /* The next of a chain at line i, and how many lines it has; 0: none. */
-static uint32_t next_traceback(const struct block *b, uint32_t i, struct traceback *tb)
+static uint32_t next_traceback(const struct block *b, uint32_t i, bool cut, struct traceback *tb)
 {
-	size_t used = i < b->n ? traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, tb) : 0;
+	enum traceback_end end = b->record ? TRACEBACK_ALL : TRACEBACK_BARE;
+	struct slice text = block_lines(b, i, b->n);
+	size_t used = i >= b->n ? 0 : cut ? traceback_parse_cut(text, end, tb) : traceback_parse(text, end, tb);
 	return used ? block_lines_to(b, i, b->text + b->line[i].off + used) : 0;
 }
 
@@ -182,7 +221,7 @@ static uint32_t refused_to(const struct block *b, uint32_t i)
 {
 	uint32_t n, refused = i;
 	struct traceback tb;
-	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, &tb)) > 0;) {
+	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, false, &tb)) > 0;) {
 		i += n;
 		if (!b->final && (i >= b->n || !tb.ended))
 			return BLOCK_MORE;
@@ -193,20 +232,20 @@ static uint32_t refused_to(const struct block *b, uint32_t i)
 }
 
 /* Tracebacks that belong together: a chain, a group and its members. */
-uint32_t parse_traceback(struct block *b, uint32_t i)
+static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 {
 	struct textlog *t = b->t;
-	uint32_t from = i, refused = refused_to(b, i), cause = NONE, groups = 0, group[16], n;
+	uint32_t from = i, refused = cut ? i : refused_to(b, i), cause = NONE, groups = 0, group[16], n;
 	struct traceback tb;
 	if (refused == BLOCK_MORE)
 		return BLOCK_MORE;
-	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, &tb)) > 0; i += n) {
+	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, cut && i == from, &tb)) > 0; i += n) {
 		uint32_t row = i < refused ? NONE : traceback_row(b, i, tb);
 		while (groups && group[groups - 1] >= tb.depth && cause == NONE)
 			groups--;
 		if (row != NONE) {
 			t->f->failure[row].cause = cause;
-			if (!b->head && !groups)
+			if ((!b->head || own_error(b)) && !groups)
 				t->last_failure = row;
 			if (tb.group && groups < ARRAY_LEN(group))
 				group[groups++] = tb.depth;
@@ -217,6 +256,82 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
 	}
 	return i - from;
+}
+
+uint32_t parse_traceback(struct block *b, uint32_t i) { return one_chain(b, i, false); }
+
+static bool error_type(struct slice type)
+{
+	return slice_ends(type, "Error") || slice_ends(type, "Exception") || slice_ends(type, "Interrupt") || slice_ends(type, "StopIteration");
+}
+
+static bool first_text(const struct block *b, uint32_t i)
+{
+	if (!i || b->line[i].no > 64)
+		return i == 0 && b->line[i].no <= 1;
+	for (uint32_t k = 0; k < i; k++)
+		if (!slice_blank(block_line(b, k)) && !slice_starts(slice_trim(block_line(b, k)), "```"))
+			return false;
+	return b->line[0].no == 1;
+}
+
+/* A traceback whose head was cut: its frames, "  File "app/m.py", line 5, in f", or its last lines, "torch._dynamo.exc.Unsupported: ...". Only in a
+ * bare text. An exception of Python's own counts after its frames or as the text's first line: programs print such lines, too. */
+uint32_t parse_cut_traceback(struct block *b, uint32_t i)
+{
+	struct slice line = block_line(b, i);
+	struct traceback tb;
+	if (b->head || !line.n || (line.p[0] == ' ' && !slice_starts(line, "  File \"")))
+		return 0;
+	bool frames = line.p[0] == ' ';
+	if (!frames && !slice_chr(line, ':'))
+		return 0;
+	size_t used = traceback_parse_cut(block_lines(b, i, b->n), TRACEBACK_BARE, &tb);
+	if (!b->final && (!used || !tb.ended) && frames)
+		return BLOCK_MORE;
+	if (frames && !used) { /* frames of something else: not to be looked at again from each of them */
+		uint32_t n = block_lines_to(b, i, tb.whole.p + tb.whole.n);
+		return n ? n : 1;
+	}
+	if (!used || !(log_torch_module(tb.type) || (error_type(tb.type) && (tb.frames || first_text(b, i)))))
+		return 0;
+	if (!b->final && !tb.ended)
+		return BLOCK_MORE;
+	return one_chain(b, i, true);
+}
+
+/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. */
+uint32_t parse_classless(struct block *b, uint32_t i)
+{
+	uint32_t k = i, end = i;
+	bool context = false;
+	if (b->head || !i || slice_blank(block_line(b, i - 1)) || block_line(b, i - 1).p[0] == ' ')
+		return 0;
+	for (; k < b->n && k - i < 60; k++) {
+		struct slice line = block_line(b, k);
+		if (!slice_blank(line) && line.p[0] != ' ' && k > i && !slice_starts(line, "from user code"))
+			break;
+		context |= slice_find(line, "Developer debug context:") != NULL;
+		if (slice_starts(line, "from user code"))
+			while (k + 1 < b->n && !slice_blank(block_line(b, k + 1)))
+				k++;
+		end = k + 1;
+	}
+	if (k == b->n && !b->final)
+		return BLOCK_MORE;
+	if (!context)
+		return 0;
+	LOCAL_BUF text = {0};
+	buf_adds(&text, "torch._dynamo.exc.Unsupported: ");
+	buf_add_slice(&text, block_lines(b, i - 1, end));
+	struct traceback tb;
+	if (!traceback_parse_cut(buf_slice(&text), TRACEBACK_ALL, &tb))
+		return 0;
+	uint32_t row = traceback_row(b, i - 1, tb);
+	if (row != NONE)
+		b->t->last_failure = row;
+	unsupported(b, i - 1, &tb);
+	return end - i;
 }
 
 /* ---- signals ---- */

@@ -298,3 +298,13 @@ size_t log_label(struct slice line, int32_t *rank, bool *own)
 	*own = true;
 	return label_compose(line);
 }
+
+size_t log_labels(struct slice line)
+{
+	int32_t rank;
+	bool own;
+	size_t at = 0, n;
+	for (int i = 0; i < LABELS_MAX && (n = log_label(slice_skip(line, at), &rank, &own)) > 0; i++)
+		at += n;
+	return at;
+}

@@ -2,8 +2,9 @@
 #include "base/io/window.h"
 #include "run/patterns/patterns.h"
 #include "run/textlog/textlog_part.h"
+#include "run/textlog/undress.h"
 
-enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
+enum { CHANNELS = 32, PREFIX_SEARCH = 80 };
 
 /* The text of one label: of the record being read, or bare. */
 struct channel {
@@ -285,7 +286,12 @@ void textlog_finish(struct textlog *t)
 static void on_match(void *ctx, const struct pattern_match *m)
 {
 	struct textlog *t = ctx;
-	facts_take_known(t->f, fact_src(t->input, m->line), NONE, m);
+	struct pattern_match bare = *m; /* a quote is compared with messages, which have no labels */
+	struct log_head h;
+	bare.quote = slice_skip(m->quote, log_labels(m->quote));
+	if (log_head_parse(bare.quote, &h))
+		bare.quote = slice_skip(bare.quote, h.len);
+	facts_take_known(t->f, fact_src(t->input, m->line), NONE, &bare);
 }
 
 /* Whole lines if there are any: pieces that end at a line end are not copied. */
@@ -298,16 +304,21 @@ static size_t line_end(const char *data, size_t len)
 static void read_all(struct textlog *t, struct input *in, const struct facts_options *o)
 {
 	OWNED(window_release) struct window w = {0};
+	OWNED(undress_release) struct undress u = {0};
 	struct pattern_scan scan;
+	uint64_t bytes = 0;
 	bool known = o && o->patterns, last = false;
 	if (known)
 		pattern_scan_init(&scan, o->patterns, on_match, t);
 	while (input_next(in, &w, 1 << 20, line_end) > 0) {
 		last = w.last;
-		textlog_feed(t, w.data, w.len);
+		bytes += w.len;
+		struct slice plain = undress(&u, slice_of(w.data, w.len));
+		textlog_feed(t, plain.p, plain.n);
 		if (known)
-			pattern_scan_feed(&scan, slice_of(w.data, w.len), last);
+			pattern_scan_feed(&scan, plain, last);
 	}
+	t->bytes = bytes; /* of the text as it is */
 	if (known) {
 		if (!last)
 			pattern_scan_feed(&scan, slice_of("", 0), true);

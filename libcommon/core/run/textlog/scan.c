@@ -23,9 +23,11 @@ static const struct start {
     {"C++ compile error", parse_cpp_error},
     {"Dynamo produced ", parse_dynamo_produced},
     {"Exception Group Traceback", parse_traceback},
+    {"Explanation:", parse_classless},
     {"Floating point exception", parse_signal},
     {"Fatal Python error: ", parse_faulthandler},
     {"FX cache ", parse_cache},
+    {"File \"", parse_cut_traceback},
     {"Function", parse_metrics},
     {"Graph Break Count: ", parse_explain},
     {"Graph Count: ", parse_explain},
@@ -92,6 +94,11 @@ static uint32_t parse_at(struct block *b, uint32_t i)
 			if (n)
 				return n;
 		}
+	if (!b->head && is_name_start(block_line(b, i).p[0])) {
+		uint32_t n = parse_cut_traceback(b, i);
+		if (n)
+			return n;
+	}
 	/* Messages of a shell about its children, and of compilers, start with a path. */
 	if (!b->record && slice_find(line, ": line ") && !slice_starts(line, "File "))
 		return parse_signal(b, i);

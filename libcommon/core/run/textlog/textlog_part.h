@@ -4,7 +4,7 @@
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
  *                                                                                       tables.c, failure.c, misc.c
  *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
- *     row.c      texts, places and numbers for rows
+ *     row.c      texts, places and numbers for rows                                   undress.c: before all of them
  *
  * A channel's text is scanned when a record ends (final), and every SCAN_AT bytes before that. A parser is called at a line that starts
  * with its keyword and returns how many lines it consumed; 0: not its line; BLOCK_MORE: the text may be incomplete. A parser that gets no
@@ -35,6 +35,12 @@ struct log_head {
 bool log_head_parse(struct slice line, struct log_head *out);
 /* A launcher's label at the line's start: its length, 0 if there is none. *own: it says whose line it is. */
 size_t log_label(struct slice line, int32_t *rank, bool *own);
+
+enum { LABELS_MAX = 4 };
+size_t log_labels(struct slice line); /* bytes of all labels */
+
+/* The module of an exception of torch's that is named without it, "" if with it; NULL: not torch's. failure.c */
+const char *log_torch_module(struct slice type);
 
 struct block {
 	struct textlog *t;
@@ -68,7 +74,7 @@ void block_begins(struct block *b, bool recompile);
 uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end);
 
 typedef uint32_t block_parser(struct block *b, uint32_t i);
-block_parser parse_traceback, parse_break, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile, parse_recompile_tuple,
+block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile, parse_recompile_tuple,
     parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard, parse_replacement, parse_specializing,
     parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error,
     parse_compiler_line, parse_signal, parse_faulthandler, parse_version;

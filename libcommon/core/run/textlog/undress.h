@@ -1,0 +1,41 @@
+/* undress.h - a pasted text without what the tools around it put before its lines or made of its tracebacks.
+ *
+ *     struct undress u = {0};
+ *     struct slice plain = undress(&u, window);      // whole lines; as many lines come out as went in, so line numbers stay
+ *     undress_release(&u);
+ *
+ * What it knows:
+ *     any text before each line      "> ", "node17: ", "[1,0]<stderr>:", "2026-03-01 09:14:00,123 - root - ERROR - ": learned from a traceback in the
+ *                                    text, where the same text, but for its digits and levels, stands before the next line, too. Labels and
+ *                                    record prefixes that textlog.h reads stay: they say whose line it is.
+ *     one before the first line      "... - ERROR - Traceback (most recent call last):", the rest bare
+ *     terminal escapes               colours, titles, Buildkite's ESC _bk;t=1772356440000 BEL
+ *     Jupyter, IPython, Colab        "KeyError      Traceback (most recent call last)", "Cell In[3], line 7", "File ~/x.py:12, in f(x)",
+ *                                    "[/x.py](https://localhost:8080/#) in f(x)": as Python writes it; the file of a cell is "Cell In[3]"
+ *     pytest                         ">       f(x)", "app/x.py:12: in f", "E   KeyError: 'a'": as Python writes it
+ *
+ * A window is looked through once for tracebacks; without one, and without escapes, it is returned as it is. The result holds until the next call.
+ */
+#ifndef PT2_UNDRESS_H
+#define PT2_UNDRESS_H
+#include "base/buf.h"
+
+enum { UNDRESS_PREFIXES = 4, UNDRESS_PREFIX_MAX = 160 };
+
+struct undress {
+	struct undress_prefix {
+		char text[UNDRESS_PREFIX_MAX];
+		size_t n;
+	} prefix[UNDRESS_PREFIXES];
+	unsigned n_prefix;
+	bool started, utf16;
+	enum undress_layout { LAYOUT_PLAIN, LAYOUT_NOTEBOOK, LAYOUT_PYTEST, LAYOUT_PYTEST_MESSAGE, LAYOUT_PYTEST_CHAIN } layout;
+	char name[80]; /* LAYOUT_NOTEBOOK: the exception's, which ends the frames */
+	char func[80]; /* LAYOUT_PYTEST: of the last "def" */
+	struct buf clean, out;
+};
+
+struct slice undress(struct undress *u, struct slice window);
+void undress_release(struct undress *u);
+
+#endif
