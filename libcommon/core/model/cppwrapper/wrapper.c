@@ -183,51 +183,7 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 
 /* ---- declarations of kernels ---- */
 
-<<<<<<< HEAD
-/* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py) */
-=======
-/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: the position after its brackets, p if it is not one, and `end` if they
- * do not close (then nothing after it can be understood). Templates (cpp_gemm_template.py) have a line end after "C". */
-static const char *take_extern(struct wrapper *w, const char *p, const char *end)
-{
-	const char *nl = memchr(p, '\n', (size_t)(end - p));
-	struct slice s = slice_of(p, (size_t)((nl ? nl : end) - p)), name;
-	if (!text_take(&s, "extern \"C\""))
-		return p;
-	if (!s.n && nl) {
-		const char *next = memchr(nl + 1, '\n', (size_t)(end - nl) - 1);
-		s = slice_trim(slice_of(nl + 1, (size_t)((next ? next : end) - nl) - 1));
-	}
-	if (!s.n || *s.p == '{')
-		return p;
-	for (;;) { /* the name is the one before the bracket */
-		name = text_name(&s);
-		if (!name.n)
-			return p;
-		while (s.n && (*s.p == '*' || *s.p == ' '))
-			s = slice_of(s.p + 1, s.n - 1);
-		if (s.n && *s.p == '(')
-			break;
-	}
-	s.n = (size_t)(end - s.p);
-	size_t n = text_group(s, 0);
-	if (n)
-		wrapper_kernel(w, name, slice_of(s.p + 1, n - 2), false);
-	return n ? s.p + n : end;
-}
-
-void wrapper_declarations(struct wrapper *w, struct slice text)
-{
-	const char *end = text.p + text.n;
-	for (struct slice line; slice_line(&text, &line);) {
-		const char *p = slice_starts(line, "extern \"C\"") ? take_extern(w, line.p, end) : line.p;
-		if (p > text.p)
-			text = slice_of(p, (size_t)(end - p));
-	}
-}
-
 /* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py); up to torch 2.12 static inline void */
->>>>>>> gtexts2
 static const char *take_triton(struct wrapper *w, const char *p, const char *end)
 {
 	struct slice s = slice_of(p, (size_t)(end - p));
