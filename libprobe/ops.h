@@ -348,7 +348,7 @@ void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, uint32_t step
 int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out, void *stream);
 /* Finishes a call that never returned. */
 void ops_left(struct ops_thread *t, struct ops_run *run);
-/* Records the start of a run that was not told yet; if only some kernels are logged, it waits for the first of them. */
+/* Records the start of a run that is not in the log yet; if only some kernels are logged, it waits for the first of them. */
 void ops_tell_run(const struct ops_thread *t, struct ops_run *run);
 
 /* ---- ops.c ---- */
