@@ -71,7 +71,7 @@ DRESSES = {
     "nb-exp-slice": ("exp-slice", notebook),
     "nb-no-python-h": ("no-python-h", notebook),
     "mail-shapes-mm": ("shapes-mm", prefixed("> > ")),
-    "buildkite-no-python-h": ("no-python-h", prefixed("[2026-11-05T07:11:02Z] ")),
+    "kite-no-python-h": ("no-python-h", prefixed("[2026-11-05T07:11:02Z] ")),
     "docker-op-badfake": ("op-badfake", prefixed("trainer-1  | ")),
     "root-own-backend": ("own-backend", prefixed("2026-11-05 07:11:02,112 - root - ERROR - ")),
     "mpirun-ddp-bucket": ("ddp-bucket", prefixed("[1,0]<stderr>:")),
