@@ -153,12 +153,12 @@
   }
   // Which part failed, and what that rests on.
   function verdict(L) {
-    const v = doc.verdict && doc.verdict.component ? doc.verdict : null, f = v && v.failure != null ? doc.failures[v.failure] : null;
+    const v = doc.verdict && doc.verdict.title ? doc.verdict : null, f = v && v.failure != null ? doc.failures[v.failure] : null;
     if (!v || (f && f.input !== L.input)) return null;
     const part = (name, lines) => lines.length ? [h("dt", null, name), h("dd", null, h("pre", null, lines.join("\n")))] : null;
-    return h("section.banner", { role: "status" }, h("h2", null, { proven: "Failed in ", likely: "Likely failed in " }[v.sure] || "Possibly failed in ", v.title),
+    return h("section.banner", { role: "status" }, h("h2", null, v.unfinished ? "Unfinished: " : { proven: "Failed: ", likely: "Likely cause: " }[v.sure] || "Not known yet: ", v.title),
       f && h("p", null, h("b", null, f.type || (f.signal ? "signal " + f.signal : "error")), ": ", short(f.reason)),
-      h("dl.cure", null, part("because", v.evidence.slice(f ? 1 : 0)), part("to confirm", v.experiment), part("smallest repro", v.minify ? [v.minify] : [])));
+      h("dl.cure", null, part("because", v.evidence.slice(f ? 1 : 0)), part("to confirm", v.experiment), part("next", v.next || []), part("smallest repro", v.minify ? [v.minify] : [])));
   }
   const VIEW = { failure: "failures", known: "failures", "recompile-limit": "recompiles", recompile: "recompiles", "graph-break": "breaks", "dynamic-shape": "symbols", "compile-time": "timeline",
     cache: "artifacts", cudagraph: "failures", damage: "records" };

@@ -101,7 +101,7 @@ EOS
 exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
 is "it counts as a failure" "$(count run.json 'd["summary"]["failures"]')" 1
 fxexplain run -- python3 fails.py said.txt '' 2>err
-like "the check to run includes the command" "$(cat err)" "to check  TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --bisect -- python3 fails\.py said\.txt ''  "
+like "the check to run includes the command" "$(cat err)" "next +TORCH_[A-Z_]*=[^ ]* python3 fails\.py said\.txt ''  |fxexplain run --recheck -- python3 fails\.py said\.txt ''  "
 # What the log and standard error both say is one thing.
 cat >both.txt <<'EOS'
 V1121 07:59:23.043000 1234 torch/_dynamo/symbolic_convert.py:915] [0/0] [__graph_breaks] Graph break in user code at /home/user/app/graph_breaks.py:9
@@ -302,6 +302,49 @@ m = sys.modules["sitehello"] = types.ModuleType("sitehello")
 m.hello = lambda: None
 EOS
 export PYTHONPATH=$TMP/fake
+
+# ---- --recheck ----
+
+cat >again.py <<'EOS'
+import os, signal, sys
+eager = os.environ.get("TORCH_COMPILE_DISABLE") == "1"
+print("eager" if eager else "compiled", sys.stdin.read())
+def fail(how):
+    if how == "signal":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "other":
+        raise RuntimeError("fullgraph=True found nothing")
+    raise ValueError("size %d does not fit" % os.getpid())
+def elsewhere():
+    raise ValueError("size %d does not fit" % os.getpid())
+how = sys.argv[2 if eager else 1]
+if how == "place":
+    elsewhere()
+if how != "pass":
+    fail(how)
+EOS
+recheck() { # recheck FIRST EAGER -> status, component, basis, title
+	run fxexplain run -q --recheck --json -o again.json -- python3 again.py "$@" <<<input
+	echo "$status $(jq -r '.verdict | [.component, .basis, .title] | map(. // "-") | join(", ")' again.json)"
+}
+is "the same failure in eager mode" "$(recheck same same)" "1 eager, seen, the program itself (eager fails too)"
+is "its evidence" "$(jq -r '.verdict.evidence[-1]' again.json | sed 's/[0-9][0-9]*/N/g')" "TORCH_COMPILE_DISABLE=N: the same failure: ValueError: size N does not fit"
+is "nothing more to run" "$(jq -c '[.verdict.next, .findings[0].next]' again.json)" '[[],[]]'
+is "eager passes" "$(recheck same pass)" "1 -, not known, which part of torch.compile failed (eager passes)"
+like "then --bisect is next" "$(jq -r '.verdict.next[0]' again.json)" "run --bisect"
+is "another message" "$(recheck same other)" "1 -, not known, which part failed (eager fails in another way)"
+is "another line" "$(recheck same place)" "1 -, not known, which part failed (eager fails in another way)"
+is "without --recheck eager is not run" "$(fxexplain run -q --json -o again.json -- python3 again.py same same </dev/null >/dev/null 2>&1; jq -r '.verdict | [.component, .basis, .next[0]] | map(. // "-") | join(", ")' again.json)" \
+	"-, not known, TORCH_COMPILE_DISABLE=1 python app.py    # does it fail the same way in eager mode?"
+run fxexplain run --recheck -- python3 again.py same same <<<input
+is "only the first run's output is shown" "$(tr '\n' ' ' <out)" "compiled input  "
+like "it says so" "$(cat err)" "running it again with TORCH_COMPILE_DISABLE=1.*without torch.compile: 'python3' exited with status 1.*Failed: the program itself \(eager fails too\)"
+run fxexplain run --recheck -- python3 again.py pass same <<<input
+is "a command that works is run once" "$(grep -c 'running it again' err)" "0"
+is "a second run that dies" "$(recheck same signal)" "1 -, not known, which part failed (eager fails in another way)"
+exits "--recheck with --bisect" 2 fxexplain run --recheck --bisect -- true
+is "no directory is left by --recheck" "$(leftovers)" ""
+
 bisect() { # bisect FAIL COMMAND... -> component, runs
 	FAIL=$1 run fxexplain run --bisect --json -o bisect.json -q -- "${@:2}"
 	echo "$status $(count bisect.json 'd["component"], [r["name"] + (", " + r["setting"] if r["setting"] else "") for r in d["runs"]], d["flaky"]')"

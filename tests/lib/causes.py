@@ -36,7 +36,7 @@ def stands_at(f, program, number):
 
 def wrong(doc, program, number, verdict, cause, fix, never, n):
     """Why the line of the table does not hold; None: it does."""
-    said = doc["verdict"] and doc["verdict"]["component"]
+    said = doc["verdict"] and (doc["verdict"]["component"] or ("unknown" if doc["verdict"]["title"] and doc["verdict"]["next"] else None))
     if verdict != said:
         return f"the verdict is {said}"
     # What torch itself proposes is not ours.

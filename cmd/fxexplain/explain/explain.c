@@ -79,6 +79,8 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 		f->input[i].path = input_name(f, f->input[i].path, o->folder);
 	if (o->function && !facts_only_function(f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
+	if (o->add)
+		o->add(f, o->add_arg);
 	explain_located(&x, f);
 	if (o->baseline && baseline_compare(&x, o, &worse, &err) < 0)
 		die_err(&err);

@@ -19,7 +19,7 @@
  *     report/      text for an issue (report.h); everything in one file to share (bundle.h)
  *     cache/       a compile cache directory
  *     serve/       a server for editors
- *     run/         a command under TORCH_TRACE, then explained; --bisect
+ *     run/         a command under TORCH_TRACE, then explained; --bisect, --recheck
  *     replay/      shows what `report --bundle` wrote and runs what is in it
  */
 #ifndef FXEXPLAIN_EXPLAIN_H
@@ -61,6 +61,9 @@ struct explain_options {
 	/* Set by subcommands. */
 	bool keep_graphs, keys; /* of the logs, though nothing shows them: for a bundle, for a cache */
 	const char *folder;     /* the private folder that holds the inputs */
+	/* Adds to the facts what the inputs do not say. NULL: nothing does. */
+	void (*add)(struct facts *f, const void *arg);
+	const void *add_arg;
 	/* Writes the explanation, before all else; true: that was all. NULL: nothing does. */
 	bool (*emit)(const struct explanation *x, const struct explain_options *opt);
 	/* Of `run`: the command, and its exit status or minus its signal. */

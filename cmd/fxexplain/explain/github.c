@@ -85,9 +85,9 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 static void summary(struct buf *b, const struct explanation *x)
 {
 	buf_adds(b, "### fxexplain\n\n");
-	if (x->n_component && x->component[0].component != COMPONENT_NONE) {
-		buf_adds(b, "Failed in ");
-		md_text(b, slice_str(component_title[x->component[0].component]), 0);
+	if (x->n_component && explain_verdict_title(&x->component[0]).n) {
+		buf_adds(b, explain_verdict_label(&x->component[0]));
+		md_text(b, explain_verdict_title(&x->component[0]), 0);
 		buf_adds(b, ".\n\n");
 	}
 	buf_addf(b, "%llu graph breaks, %llu recompiles, %llu failures, %llu graphs", (unsigned long long)x->sum.graph_breaks,

@@ -174,20 +174,20 @@ static void head(struct page *p)
 
 static void put_verdict(struct page *p, unsigned because, unsigned prove)
 {
-	static const char *const label[] = {"Failed: ", "Likely cause: ", "Failed: "};
 	const struct component_view *v = &p->x->component[0];
-	const char *title = v->component == COMPONENT_NONE ? "not known in which part" : component_title[v->component];
+	LOCAL_BUF title = {0};
 	bool caught = v->failure != NONE && p->x->facts->failure[v->failure].caught;
 	buf_addc(&p->s->b, '\n');
-	put_bold(p->s, label[v->sure]);
-	put_error(p->s, title);
+	put_bold(p->s, explain_verdict_label(v));
+	buf_add_slice(&title, explain_verdict_title(v));
+	put_error(p->s, buf_str(&title));
 	buf_addf(&p->s->b, "%s\n", caught ? " (torch fell back to eager)" : "");
 	terminal_lines(p, "because", v->evidence, because);
 	if (prove)
 		advice_lines(p, "to check", v->experiment, prove);
 	if (v->failure != NONE && prove > 1 && v->experiment.n && v->component != COMPONENT_EXPORT)
 		advice_lines(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
-	advice_lines(p, "next", v->minify, 2);
+	advice_lines(p, "next", v->next.n ? v->next : v->minify, 2);
 }
 
 /* As much of it as fits above the titles, which need `below` lines. */
@@ -195,7 +195,7 @@ static void verdict(struct page *p, int room, int below)
 {
 	static const unsigned because[] = {20, 7, 3, 2, 1}, prove[] = {3, 3, 3, 1, 0};
 	const size_t from = p->s->b.len;
-	if (!p->x->n_component || p->x->component[0].component == COMPONENT_NONE)
+	if (!p->x->n_component || !explain_verdict_title(&p->x->component[0]).n)
 		return;
 	for (unsigned i = !p->opt->all; i < ARRAY_LEN(because); i++) {
 		buf_cut(&p->s->b, from);

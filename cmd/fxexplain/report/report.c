@@ -47,12 +47,20 @@ static void put_verdict(struct report_text *t)
 		buf_adds(t->b, "\n\n");
 		return;
 	}
+	if (c && explain_verdict_title(c).n && (c->component == COMPONENT_NONE || c->unfinished)) {
+		buf_adds(t->b, explain_verdict_label(c));
+		md_text(t->b, explain_verdict_title(c), 0);
+		buf_adds(t->b, ".\n\n");
+		put_items(t, c->evidence, 5);
+		buf_addc(t->b, '\n');
+		return;
+	}
 	if (!c || c->component == COMPONENT_NONE) {
 		buf_adds(t->b, x->sum.failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about the following.\n\n");
 		return;
 	}
 	buf_addf(t->b, "It fails, %sin **", sure[c->sure]);
-	md_text(t->b, slice_str(component_title[c->component]), 0);
+	md_text(t->b, explain_verdict_title(c), 0);
 	buf_adds(t->b, "**");
 	if (c->compile != NONE) {
 		report_add_code(t, ", in compile id ", facts_label(x->facts, c->compile));

@@ -13,6 +13,7 @@
 #include "base/tool/tempfolder.h"
 #include "report/bundle.h"
 #include "run/bisect.h"
+#include "run/recheck.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -29,7 +30,7 @@
 #include <unistd.h>
 
 static struct {
-	bool bisect;
+	bool bisect, recheck;
 	const char *keep, *bundle;
 	int timeout; /* seconds; 0: none */
 } own;
@@ -37,6 +38,8 @@ static struct {
 static const struct opt options[] = {
     OPT_FLAG(0, "bisect", &own.bisect, "find the component that fails: dynamo, aot, inductor",
 	     .more = "Runs the command with the backends eager, aot_eager and inductor in turn."),
+    OPT_FLAG(0, "recheck", &own.recheck, "if it fails: run it again without torch.compile",
+	     .more = "Sets TORCH_COMPILE_DISABLE=1 and compares the failures: does eager fail, too? Its output is not shown."),
     OPT_STRING(0, "keep", "DIR", &own.keep, "keep the traces and stderr in this new directory"),
     OPT_INT(0, "timeout", "SECONDS", &own.timeout, 0, 1 << 30, "stop the command after SECONDS"),
     OPT_STRING(0, "bundle", "FILE", &own.bundle, "write everything into one file, as report does"),
@@ -247,6 +250,8 @@ struct session {
 	struct child_result r;
 	uint64_t text_bytes;
 	bool timed_out;
+	struct recheck again;
+	char *again_text;
 };
 
 static void run_watched(struct session *s)
@@ -298,6 +303,29 @@ static bool write_bundle(const struct explanation *x, const struct explain_optio
 	return false;
 }
 
+static void add_runs(struct facts *f, const void *arg)
+{
+	const struct session *s = arg;
+	recheck_tell(&s->again, &s->r, f);
+}
+
+/* Of a command that failed by itself. */
+static void run_again(struct session *s)
+{
+	if (!own.recheck || s->timed_out || child_signalled() || (s->r.how == CHILD_EXITED && s->r.status == 0))
+		return;
+	s->again_text = xasprintf("%s/eager.txt", s->private ? s->private : s->folder);
+	if (!s->o->quiet)
+		note("%s: running it again with TORCH_COMPILE_DISABLE=1", diag_tool);
+	recheck_run(&s->again, s->command, s->again_text, run_timeout_ms(own.timeout));
+	if (s->again.ran && !s->o->quiet) {
+		LOCAL_BUF b = {0};
+		child_describe(&s->again.r, &b);
+		note("%s: without torch.compile: '%s' %s after %.1f s", diag_tool, s->command[0], buf_str(&b),
+		     (double)s->again.r.wall_ns / 1e9);
+	}
+}
+
 static int explain_child(void *arg)
 {
 	struct session *s = arg;
@@ -311,6 +339,8 @@ static int explain_child(void *arg)
 	o.folder = s->kept ? NULL : s->private;
 	o.command = (const char *const *)s->command;
 	o.has_status = true;
+	o.add = add_runs;
+	o.add_arg = s;
 	o.status = s->r.sig ? -s->r.sig : s->r.status;
 	o.emit = own.bundle ? write_bundle : NULL;
 	o.keep_graphs = own.bundle != NULL;
@@ -377,6 +407,7 @@ static _Noreturn void finish_run(struct session *s, int explained)
 	run_names_release(&s->traces);
 	free(s->folder);
 	free(s->text);
+	free(s->again_text);
 	if (explained < 0) { /* a signal while explaining */
 		struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled() ? child_signalled() : SIGINT};
 		child_exit_like(&r);
@@ -391,6 +422,8 @@ static _Noreturn void finish_run(struct session *s, int explained)
 static void check_options(const struct explain_options *o)
 {
 	const char *what = o->json ? "--json" : o->sarif ? "--sarif" : o->html && !*o->html ? "--html" : NULL;
+	if (own.recheck && own.bisect)
+		die(EXIT_USAGE, "--recheck conflicts with --bisect, which runs the command without torch.compile, too");
 	if (what && !o->output && !own.bisect)
 		die(EXIT_USAGE, "the command uses standard output: %s needs -o FILE here", what);
 }
@@ -419,6 +452,7 @@ static int run_main(struct operands *in)
 	run_watched(&s);
 	list_new(&s.traces, s.folder, &s.before);
 	say_end(&s);
+	run_again(&s);
 	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
 		finish_run(&s, EXIT_FINE); /* second signal: exit at once */
 	if (s.traces.n || s.text_bytes)

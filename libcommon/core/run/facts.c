@@ -7,7 +7,7 @@
 const char *const cache_kind_name[FACT_CACHES] = {"fx_graph", "aotautograd", "fx_graph_bundled", "other"};
 const char *const cache_what_name[FACT_CACHE_WHATS] = {"hit", "miss", "bypass"};
 
-void facts_init(struct facts *f) { *f = (struct facts){0}; }
+void facts_init(struct facts *f) { *f = (struct facts){.eager_error = NONE}; }
 
 void facts_release(struct facts *f)
 {

@@ -300,8 +300,17 @@ FACT(fact_failure);
 	X(of, INDEX, compile, NULL, NULL) \
 	X(of, COMPONENT, component, NULL, NULL) \
 	X(of, BOOL, end, NULL, NULL) \
+	X(of, SECONDS, open, NULL, "until the last event of the log") \
 	X(of, TEXT, what, NULL, NULL)
 FACT(fact_marker);
+
+/* What happened when the command of this run was run again with TORCH_COMPILE_DISABLE=1 (`fxexplain run --recheck`). */
+enum facts_eager {
+	EAGER_NOT_RUN,
+	EAGER_PASSES,
+	EAGER_SAME,  /* it failed in the same way: type, place and message */
+	EAGER_OTHER, /* it failed in another way */
+};
 
 #define ROW_fact_symbol(X, of) \
 	X(of, SRC, src, "src", NULL) \
@@ -640,6 +649,10 @@ struct facts {
 	ROWS(struct fact_unknown, unknown);
 	ROWS(struct fact_frame, frame); /* filled by facts_frames */
 	ROWS(uint32_t, frame_compile);
+	/* Not from the inputs, but from who ran the command. */
+	bool succeeded; /* it exited with status 0 */
+	enum facts_eager eager;
+	uint32_t eager_error; /* how it failed in eager mode, one line; NONE */
 	struct buf tmp;
 };
 

@@ -29,7 +29,20 @@ static const struct {
     {"torch._dynamo.exc.InternalTorchDynamoError", "AttributeError: 'NoneType' object", "/p/torch/_dynamo/variables/builder.py:9 in f: x",
      COMPONENT_DYNAMO, SURE_PROVEN},
     {"torch._dynamo.exc.TorchRuntimeError", "Failed running call_function mm: a and b must have same reduction dim",
-     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_EAGER, SURE_LIKELY},
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_NONE, SURE_NOT},
+    /* Eager mode has no symbolic sizes. */
+    {"torch._dynamo.exc.TorchRuntimeError",
+     "Failed running call_function scatter(): Cannot call sizes() on tensor with symbolic sizes/strides",
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_DYNAMO, SURE_LIKELY},
+    /* The fake kernel of a custom operator; one of torch's own rejects its operands. */
+    {"torch._dynamo.exc.TorchRuntimeError",
+     "RuntimeError when making fake tensor call\n  Explanation: Dynamo failed to run FX node with fake tensors: call_function "
+     "app.scale.default(*(FakeTensor(..., size=(8,)), 2.0), **{}): got KeyError('layout')",
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_NONE, SURE_LIKELY},
+    {"torch._dynamo.exc.TorchRuntimeError",
+     "RuntimeError when making fake tensor call\n  Explanation: Dynamo failed to run FX node with fake tensors: call_function "
+     "aten.foo.default(*(FakeTensor(..., size=(8,)), 2.0), **{}): got RuntimeError('bad')",
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_NONE, SURE_NOT},
     {"RuntimeError", "something", "/p/torch/_functorch/aot_autograd.py:903 in aot_module_simplified: x", COMPONENT_AOTAUTOGRAD,
      SURE_LIKELY},
     /* torch 1.13, as the guide prints it */
@@ -37,7 +50,7 @@ static const struct {
      "/scratch/me/torchdynamo/torchinductor/graph.py:246 in call_function: x\n"
      "/scratch/me/torchdynamo/torchinductor/lowering.py:810 in _foobar: assert False",
      COMPONENT_INDUCTOR, SURE_LIKELY},
-    {"ValueError", "bad", "/home/user/app/m.py:3 in f: raise ValueError", COMPONENT_EAGER, SURE_LIKELY},
+    {"ValueError", "bad", "/home/user/app/m.py:3 in f: raise ValueError", COMPONENT_NONE, SURE_NOT},
     {"torch.fx.experimental.symbolic_shapes.ConstraintViolationError", "Constraints violated (batch)!", "/p/torch/_export/x.py:1 in f: x",
      COMPONENT_EXPORT, SURE_PROVEN},
     {"RuntimeError", "CUDA error", "/tmp/torchinductor_user/ab/cab.py:33 in call: triton_poi_fused_add_0.run(arg0_1)", COMPONENT_RUNTIME,
@@ -67,6 +80,62 @@ static void test_component(void **state)
 			      failures[i].component == COMPONENT_COMPILER || failures[i].component == COMPONENT_RUNTIME ||
 			      failures[i].component == COMPONENT_AOTAUTOGRAD || failures[i].component == COMPONENT_BACKEND;
 		assert_int_equal(x.component[0].minify.n > 0, minify);
+		explanation_release(&x);
+		facts_release(&f);
+	}
+}
+
+/* The program's own checks of numbers, and what else is not known before eager was run. */
+static void test_not_known(void **state)
+{
+	static const struct {
+		const char *type, *reason, *frames, *title, *next;
+	} checks[] = {
+	    {"AssertionError", "Tensor-likes are not close!\n\nMismatched elements: 1 / 16 (6.2%)",
+	     "/home/user/app/m.py:3 in f: assert_close(a, b)\n/p/torch/testing/_comparison.py:1 in assert_close: raise error",
+	     "other numbers", "--bisect"},
+	    {"AssertionError", "", "/home/user/app/m.py:3 in f: assert torch.allclose(a, b)", "other numbers", "aoti-verify --graph"},
+	    {"ValueError", "loss is NaN", "/home/user/app/m.py:3 in f: raise ValueError(m)", "other numbers", "aoti-nanassert"},
+	    {"RuntimeError", "Function 'CompiledFunctionBackward' returned nan values in its 0th output.",
+	     "/home/user/app/m.py:3 in f: loss.backward()\n/p/torch/autograd/graph.py:9 in g: return x", "other numbers", "aoti-nanassert"},
+	    {"ValueError", "nano is not an editor", "/home/user/app/m.py:3 in f: raise ValueError(m)", "eager was not run",
+	     "TORCH_COMPILE_DISABLE=1"},
+	};
+	static const struct {
+		enum facts_eager eager;
+		enum component component;
+		int sure;
+		const char *title;
+	} again[] = {{EAGER_SAME, COMPONENT_EAGER, SURE_PROVEN, "eager fails too"},
+		     {EAGER_PASSES, COMPONENT_NONE, SURE_NOT, "eager passes"},
+		     {EAGER_OTHER, COMPONENT_NONE, SURE_NOT, "another way"}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(checks) + ARRAY_LEN(again); i++) {
+		const size_t c = i < ARRAY_LEN(checks) ? i : 0, e = i - c;
+		struct facts f;
+		struct explanation x;
+		facts_init(&f);
+		struct fact_failure *r = facts_new_failure(&f, fact_src(facts_input(&f, FACT_TEXTLOG, "stderr.txt"), 1));
+		r->type = text(&f, checks[c].type);
+		r->reason = text(&f, checks[c].reason);
+		r->frames = text(&f, checks[c].frames);
+		r->user.file = text(&f, "/home/user/app/m.py");
+		r->user.line = 3;
+		r->ended = true;
+		if (i >= ARRAY_LEN(checks))
+			f.eager = again[e - ARRAY_LEN(checks)].eager;
+		explain(&x, &f);
+		const struct component_view *v = &x.component[0];
+		if (i < ARRAY_LEN(checks)) {
+			assert_int_equal(v->component, COMPONENT_NONE);
+			assert_int_equal(v->basis, BASIS_NONE);
+			assert_true(slice_has(v->title, checks[i].title) && slice_has(v->next, checks[i].next));
+			assert_true(slice_eq(x.finding[0].next, v->next));
+		} else {
+			assert_int_equal(v->component, again[e - ARRAY_LEN(checks)].component);
+			assert_int_equal(v->sure, again[e - ARRAY_LEN(checks)].sure);
+			assert_true(slice_has(v->title, again[e - ARRAY_LEN(checks)].title));
+		}
 		explanation_release(&x);
 		facts_release(&f);
 	}
@@ -236,8 +305,9 @@ static void test_resume(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_component), cmocka_unit_test(test_markers), cmocka_unit_test(test_guards),
-	    cmocka_unit_test(test_type),      cmocka_unit_test(test_frames),  cmocka_unit_test(test_resume),
+	    cmocka_unit_test(test_component), cmocka_unit_test(test_not_known), cmocka_unit_test(test_markers),
+	    cmocka_unit_test(test_guards),    cmocka_unit_test(test_type),      cmocka_unit_test(test_frames),
+	    cmocka_unit_test(test_resume),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

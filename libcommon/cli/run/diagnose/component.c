@@ -7,6 +7,7 @@
 #include "run/diagnose/blame.h"
 #include "run/diagnose/breaks.h"
 #include "run/diagnose/cause.h"
+#include "run/diagnose/evidence.h"
 #include "base/chain.h"
 #include "run/text.h"
 
@@ -200,7 +201,6 @@ static const char *experiment(enum component c)
 	case COMPONENT_RUNTIME: return "torch.compile(f, backend=\"aot_eager\")    # if it works, Inductor is at fault";
 	case COMPONENT_BACKEND: return "torch.compile(f, backend=\"eager\")    # if it works, your backend is at fault";
 	case COMPONENT_EXPORT: return "torch.export.draft_export(model, args)    # keeps going and lists everything that blocks the export";
-	case COMPONENT_EAGER: return "TORCH_COMPILE_DISABLE=1 python app.py    # if it fails the same way, the program is at fault";
 	default: return "";
 	}
 }
@@ -287,7 +287,8 @@ static bool quoted_in(struct slice reason, struct slice quote)
  * ran of it, an exported model when it is called, the environment wherever it is hit. */
 static bool knows_better(const struct facts *f, const struct fact_failure *r, const struct fact_known *known, enum component c)
 {
-	if (known->component == COMPONENT_NONE)
+	/* It only says that tracing failed, not whether eager would. */
+	if (known->component == COMPONENT_NONE || slice_is(facts_text(f, known->pattern), "fake-call-failed"))
 		return false;
 	if (known->component != COMPONENT_ENVIRONMENT && (c == COMPONENT_EAGER || c == COMPONENT_AOTAUTOGRAD || c == COMPONENT_NONE))
 		return true;
@@ -302,7 +303,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[row];
-	struct component_view v = {.failure = row, .compile = r->compile};
+	struct component_view v = {.failure = row, .compile = r->compile, .basis = BASIS_FOLLOWS};
 	struct slice at = {0}, frames = explain_text(x, r->frames);
 	bool proof, user;
 	enum component type = type_component(explain_text(x, r->type), explain_text(x, r->reason), &proof);
@@ -323,7 +324,30 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	bool operates = type == COMPONENT_NONE && frames_operate(frames);
 	/* Inductor wraps everything below it in an InductorError: the frames know better. */
 	bool wraps = type == COMPONENT_INDUCTOR && !proof && (path == COMPONENT_CODEGEN || path == COMPONENT_COMPILER);
-	if (cause.kind == CAUSE_NO_FAKE) {
+	const enum own_check check = evidence_own_check(x, r);
+	struct slice fake = cause.kind != CAUSE_NO_FAKE && (type == COMPONENT_EAGER || cause.kind == CAUSE_FAKE)
+				? evidence_fake_kernel(x, explain_text(x, r->reason))
+				: slice_of(NULL, 0);
+	bool tracing = (type == COMPONENT_EAGER || cause.kind == CAUSE_FAKE) &&
+		       evidence_only_tracing(explain_text(x, r->reason), explain_text(x, r->stack == NONE ? r->frames : r->stack));
+	if (check != CHECK_NONE) {
+		v.component = COMPONENT_NONE;
+		v.sure = SURE_NOT;
+	} else if (fake.n) {
+		v.component = COMPONENT_NONE;
+		v.sure = SURE_LIKELY;
+		v.title = explain_textf(x, "the fake kernel of %.*s (its register_fake)", SLN(fake, CLIP));
+		v.why = explain_textf(x, "The fake kernel of %.*s raised it. Only tracing calls the fake kernel, eager mode does not.",
+				      SLN(fake, CLIP));
+		v.hint = SLICE("Fix the function under @register_fake.\n"
+			       "torch.library.opcheck(op, args)    # runs the fake kernel beside the real one");
+	} else if (tracing) {
+		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
+		v.why = SLICE("Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors.");
+		v.hint = SLICE("Keep the operation out of the graph: torch.compiler.disable on a function that holds it.\n"
+			       "If it is about symbolic sizes: torch.compile(f, dynamic=False)");
+		v.sure = SURE_LIKELY;
+	} else if (cause.kind == CAUSE_NO_FAKE) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
 		v.sure = SURE_PROVEN;
 	} else if (cause.kind == CAUSE_RAISED || error) {
@@ -351,17 +375,37 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
 	}
 	/* Where nothing is proven, the knowledge base says which component a message is from. */
-	const struct fact_known *known = v.sure == SURE_PROVEN ? NULL : known_of(w, r);
-	if (known && knows_better(f, r, known, v.component))
+	const bool unknown = v.component == COMPONENT_EAGER;
+	const bool settled = v.sure == SURE_PROVEN || check != CHECK_NONE || fake.n || tracing;
+	const struct fact_known *known = settled ? NULL : known_of(w, r);
+	if (unknown) { /* by its type or its place only: whether eager fails, too, was not seen */
+		v.component = COMPONENT_NONE;
+		v.sure = SURE_NOT;
+	}
+	if (known && knows_better(f, r, known, v.component)) {
+		v.basis = BASIS_LIKELY;
+		v.sure = SURE_LIKELY;
 		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT
 			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE
 				  ? path /* torch's own backend: which component */
 				  : known->component;
+	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	witness(w, r, at, &v);
 	v.experiment = without ? slice_of(NULL, 0) : slice_str(experiment(v.component));
 	v.minify = minify(w, &v, r);
+	if (v.sure == SURE_NOT)
+		v.basis = BASIS_NONE;
+	if (check != CHECK_NONE)
+		v.title = SLICE("compiled code gave other numbers, or the program's check is wrong");
+	else if (v.component == COMPONENT_EAGER)
+		v.title = SLICE("what this line asks of torch (a known message; eager was not run)");
+	else if (unknown && v.component == COMPONENT_NONE)
+		v.title = SLICE("which part failed: eager was not run");
+	if (check != CHECK_NONE || (!without && (v.component == COMPONENT_EAGER || (unknown && v.component == COMPONENT_NONE))))
+		v.next = evidence_next(check, export && check == CHECK_NONE);
+	evidence_eager(x, r, &v);
 	return v;
 }
 
@@ -491,17 +535,23 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		if (k)
 			k->told = true;
 	} else if (v->component != COMPONENT_NONE) {
-		g->why = explain_textf(x, "it failed in %s", component_title[v->component]);
+		g->why = explain_textf(x, "it failed in %.*s", SLN(explain_verdict_title(v), CLIP));
+	}
+	if (v->why.n) {
+		g->why = v->why;
+		g->hint = v->hint;
+		g->fix = slice_of(NULL, 0);
 	}
 	g->torch_hint = break_hints(x, &text);
 }
 
-static void tell_failure(const struct witnesses *w, const struct component_view *v, uint64_t count)
+static void tell_failure(const struct witnesses *w, const struct component_view *v, uint64_t count, bool survived)
 {
 	struct explanation *x = w->x;
 	struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[v->failure];
-	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
+	struct finding *g =
+	    explain_finding(x, survived ? FINDING_BREAK : FINDING_FAILURE, r->caught || survived ? FINDING_WARNING : FINDING_ERROR);
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
 	const char *dot = slice_rchr(type, '.');
 	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
@@ -514,11 +564,16 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	g->title =
 	    word.n ? explain_textf(x, "%.*s%s%.*s", SLN(word, CLIP), reason.n ? ": " : "", SLN(reason, CLIP)) : explain_keep(x, reason);
 	g->evidence = v->evidence;
-	g->next = v->minify;
+	g->next = v->next.n ? v->next : v->minify;
 	g->frames = explain_text(x, r->stack == NONE ? r->frames : r->stack);
 	g->compile = r->compile;
 	g->ended = r->ended;
 	advise(w, v, r, g);
+	if (survived) {
+		g->next = slice_of(NULL, 0);
+		g->in_python = true;
+		g->cost = SLICE("the whole function runs in eager mode");
+	}
 	if (v->component == COMPONENT_EXPORT && r->inferred) {
 		g->why = SLICE("This trace has the graph up to the failure but not the exception: that is on standard error.");
 		g->next = SLICE("python app.py 2>err; fxexplain TRACE err");
@@ -535,6 +590,24 @@ static struct slice sameness(struct explanation *x, const struct fact_failure *r
 	return buf_slice(b);
 }
 
+/* How long the outermost phase had been open: the innermost may have begun just now. */
+static double open_seconds(const struct facts *f, uint32_t input)
+{
+	double most = -1;
+	for (uint32_t i = 0; i < f->n_marker; i++)
+		if (f->marker[i].src.input == input && !f->marker[i].end && f->marker[i].open > most)
+			most = f->marker[i].open;
+	return most;
+}
+
+static void put_duration(struct buf *b, double seconds)
+{
+	if (seconds >= 60)
+		buf_addf(b, "%.0f min", seconds / 60);
+	else
+		buf_addf(b, "%.0f s", seconds);
+}
+
 /* No exception, but something started and did not end. */
 static void tell_unfinished(const struct witnesses *w, uint32_t input)
 {
@@ -544,19 +617,33 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 	if (!m)
 		return;
 	struct slice what = facts_text(f, m->what);
-	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = NONE, .compile = m->compile};
+	struct component_view v = {.component = m->component, .sure = SURE_NOT, .failure = NONE, .compile = m->compile, .unfinished = true};
+	LOCAL_BUF where = {0};
+	const double whole = open_seconds(f, input);
+	buf_addf(&where, "in %.*s", SLN(what, CLIP));
+	if (m->open >= 1) {
+		buf_adds(&where, " for ");
+		put_duration(&where, m->open);
+	}
+	buf_adds(&where, " when the log ends");
+	if (whole >= 1 && whole > m->open) {
+		buf_adds(&where, ", ");
+		put_duration(&where, whole);
+		buf_adds(&where, " into the compilation");
+	}
+	v.title = explain_keep(x, buf_slice(&where));
 	v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it", SLN(what, CLIP),
 						 (unsigned long long)m->src.line)
 				 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
-	v.experiment = slice_str(experiment(v.component));
-	v.minify = minify(w, &v, NULL);
+	for (uint32_t i = 0; i < f->n_damage; i++)
+		if (f->damage[i].input == input && slice_find(facts_text(f, f->damage[i].what), "ends inside a record"))
+			v.evidence = explain_textf(x, "%.*s\nthe log ends inside a record", SL(v.evidence));
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
 	g->src = m->src;
 	g->count = 1;
 	g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, or still running", component_title[v.component]);
 	g->evidence = v.evidence;
-	g->next = v.minify;
 	if (m->compile != NONE) {
 		g->loc = f->compile[m->compile].loc;
 		g->compiles = facts_text(f, f->compile[m->compile].label);
@@ -620,8 +707,10 @@ void explain_component(struct explanation *x)
 		for (uint32_t i = row; i != NONE; i = same.next[i], count++)
 			row = f->failure[i].ended ? i : row;
 		struct component_view v = judge(&w, row);
-		tell_failure(&w, &v, count);
-		add_view(x, &v);
+		const bool survived = evidence_survived(x, &f->failure[row]);
+		tell_failure(&w, &v, count, survived);
+		if (!survived)
+			add_view(x, &v);
 	}
 	for (uint32_t i = 0; i < f->n_input; i++)
 		if (!failed[i])

@@ -27,13 +27,16 @@ static void put_component(struct json_out *o, const struct component_view *c)
 	static const char *const sure[] = {"no", "likely", "proven"};
 	json_obj(o);
 	json_member(o, "component", slice_str(c->component == COMPONENT_NONE ? "" : component_name[c->component]));
-	json_member(o, "title", slice_str(c->component == COMPONENT_NONE ? "" : component_title[c->component]));
+	json_member(o, "title", explain_verdict_title(c));
 	json_member(o, "sure", slice_str(sure[c->sure]));
+	json_member(o, "basis", slice_str(basis_name[c->basis]));
+	json_member_bool(o, "unfinished", c->unfinished);
 	json_member_index(o, "failure", c->failure);
 	json_member_index(o, "compile", c->compile);
 	json_member_lines(o, "evidence", c->evidence);
 	json_member_lines(o, "experiment", c->experiment);
 	json_member(o, "minify", c->minify);
+	json_member_lines(o, "next", c->next);
 	json_close(o);
 }
 

@@ -16,6 +16,7 @@
  *     title.c        the one-line title, with the cause in a few words
  *     order.c        order by cost
  *     component.c    which component failed, the evidence, the experiment that would prove it
+ *     evidence.c     what a message proves about it, and what not
  *     breaks.c       graph breaks by user line, with their cost
  *     recompiles.c   recompiles by frame, the guard that failed, limits
  *     workers.c      processes that compile kernels: those that died or hang
@@ -131,10 +132,25 @@ struct time_part {
 	uint64_t calls;
 };
 
+/* What a verdict rests on. */
+enum basis {
+	BASIS_NONE,    /* not known yet: `next` would tell */
+	BASIS_LIKELY,  /* a known message */
+	BASIS_FOLLOWS, /* from what the log says, with the lines in `evidence` */
+	BASIS_SEEN,    /* this run showed it */
+	BASES,
+};
+extern const char *const basis_name[BASES]; /* "not known", "likely", "follows", "seen" */
+
 struct component_view {
-	enum component component; /* COMPONENT_NONE: nothing failed */
+	enum component component; /* COMPONENT_NONE: nothing failed, or not known which part */
 	enum { SURE_NOT, SURE_LIKELY, SURE_PROVEN } sure;
-	uint32_t failure; /* row of facts.failure, NONE */
+	enum basis basis;
+	bool unfinished;        /* nothing failed: the log ends in this component */
+	struct slice title;     /* instead of the component's; empty: that */
+	struct slice why, hint; /* for its finding, where the message does not mean what it seems to; empty: as the message says */
+	struct slice next;      /* commands that would tell, where it is not known; one per line */
+	uint32_t failure;       /* row of facts.failure, NONE */
 	uint32_t compile;
 	struct slice evidence;   /* one per line */
 	struct slice experiment; /* what would prove it, one per line: commands and settings */
@@ -197,6 +213,10 @@ bool explain_aot_compiled(const struct facts *f);
 /* Is it the trace of an export only? Then its compile ids and graphs do not belong to compiled code. headline.c */
 bool explain_exports(const struct explanation *x);
 
+/* evidence.c: "Failed: ", "Likely cause: ", "Not known yet: ", "Unfinished: ": precedes the verdict's title. */
+const char *explain_verdict_label(const struct component_view *v);
+/* The title; empty: there is no verdict to show. */
+struct slice explain_verdict_title(const struct component_view *v);
 /* place.c: the next frame of such a text, with its code. */
 bool explain_frame(struct slice *frames, struct srcloc *at);
 /* event.c: the finding that covers this one: itself, or the end of its `into` chain. */

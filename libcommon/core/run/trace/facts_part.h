@@ -52,6 +52,7 @@ struct trace_phases {
 	struct heads next;               /* by row, minus those of other inputs: the next of its compile */
 	struct open_phase *open;
 	uint32_t n_open, cap_open;
+	double last; /* ts of the last event */
 };
 
 /* The observed events of one attempt: for spans, and for counting collectives in schedule and code. */

@@ -214,6 +214,7 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 	p->input = r->t->input;
 	for (uint32_t i = 0; slot && i < slot->n; i++) {
 		const struct chromium_event *e = &slot->event[i];
+		p->last = e->ts > p->last ? e->ts : p->last;
 		if (e->phase == 'B')
 			begin(p, e);
 		else if (e->phase == 'E')
@@ -271,6 +272,7 @@ void phases_end(struct trace_reading *r)
 		struct fact_marker *m = facts_new_marker(f, fact_src(r->t->input, p->open[i].line));
 		m->compile = p->open[i].compile == NONE ? NONE : f->attempt[p->open[i].compile].compile;
 		m->component = phase_component(name);
+		m->open = p->last > p->open[i].ts ? (p->last - p->open[i].ts) / 1e6 : 0;
 		m->what = facts_intern(f, name);
 	}
 	free(p->of_run.v);
