@@ -169,7 +169,11 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 		const char *more = slice_find(note, "  # ");
 		struct slice part = slice_trim(slice_of(note.p, more ? (size_t)(more - note.p) : note.n));
 		struct srcloc at;
-		if (more && !code.n)
+		/* Two guards joined: "# x * 2  # m.py:3 in f (... due to 0/1 specialization ...) and if x.shape[0] > 16:  # m.py:2 in f" */
+		const char *and = more ? slice_find(part, ") and ") : NULL;
+		if (and)
+			code = slice_trim(slice_of(and+6, (size_t)(part.p + part.n - and) - 6));
+		else if (more && !code.n)
 			code = part;
 		else if (srcloc_parse(part, &at))
 			r->at = at;
