@@ -36,6 +36,19 @@ static void top_place(struct slice s, struct srcloc *at)
 		*at = (struct srcloc){.file = slice_of(s.p, (size_t)(colon - s.p)), .line = (uint32_t)line};
 }
 
+/* The backend's failure is logged at the end of the frame; its own words name the line: "Original traceback:\n  File ...". */
+static void backend_place(struct break_text *b)
+{
+	static const char original[] = "Original traceback:";
+	struct slice rest = slice_behind(b->explanation, original);
+	struct srcloc at;
+	if (!slice_starts(b->reason, "Backend compiler exception") || !slice_find(b->explanation, original))
+		return;
+	while (srcloc_next(&rest, &at))
+		if (at.form == SRCLOC_PYTHON && srcloc_origin(at.file) == SRCLOC_USER)
+			b->at = at;
+}
+
 void break_text_parse(struct slice text, struct break_text *b)
 {
 	*b = (struct break_text){.gb = -1};
@@ -87,6 +100,7 @@ void break_text_parse(struct slice text, struct break_text *b)
 			b->reason = t;
 		}
 	}
+	backend_place(b);
 }
 
 void traceback_frames(struct slice traceback, uint32_t most, struct buf *out)

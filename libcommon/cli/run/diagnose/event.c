@@ -174,7 +174,10 @@ static void breaks_of_failures(struct explanation *x)
 		struct finding *g = &x->finding[i];
 		for (uint32_t k = 0; g->kind == FINDING_BREAK && g->into == NONE && k < x->n_finding && k < LOOKED_AT; k++) {
 			const struct finding *to = &x->finding[k];
-			if (k != i && explain_told_by(x, k) != i && follows(g, to))
+			if (k != i && to->kind == FINDING_BREAK && to->into == NONE && g->compile != NONE && g->compile == to->compile &&
+			    slice_starts(g->title, "WON'T CONVERT ") && !slice_starts(to->title, "WON'T CONVERT "))
+				tell_with(g, k, x, false); /* the same frame, given up because of it */
+			else if (k != i && explain_told_by(x, k) != i && follows(g, to))
 				tell_with(g, k, x, false);
 			else if (to->kind == FINDING_FAILURE && same_line(g, to) &&
 				 (to->ended || slice_eq(g->title, to->title) || holds(g->title, message(to->title))))

@@ -257,7 +257,13 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 		w->kind = GUARD_CONTAINER;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
 		struct slice own = name_of_global(g).n ? name_of_global(g) : name_of_self(w->change);
-		if (own.n)
+		if (slice_find(explain_text(x, r->loc.file), "torch/optim/") && slice_find(w->change, "self.state"))
+			w->hint = SLICE("Nothing to do: the optimizer creates its state in its first step, which recompiles once.");
+		else if (slice_find(w->change, "_flat_weights"))
+			w->hint =
+			    SLICE("self._flat_weights is a list of torch's own (nn.LSTM, GRU, RNN), made again when the module is moved or "
+				  "gets another parameter: do that before the first compiled call.");
+		else if (own.n)
 			w->fix = explain_textf(x, "If the compiled function itself changes %.*s (append, update), move that out of it.",
 					       SLN(own, CLIP));
 		else
@@ -526,6 +532,19 @@ static bool frame_train_and_eval(const struct explanation *x, const struct frame
 	return n == 1 && !other;
 }
 
+/* All that changed is the state that an optimizer creates in its first step. */
+static bool optimizer_state(const struct explanation *x, const struct frame_view *v)
+{
+	unsigned n = 0;
+	for (uint32_t i = v->first; i < v->first + v->n; i++) {
+		const struct frame_step *s = &x->step[i];
+		if (s->change.n && !slice_starts(s->hint, "Nothing to do: the optimizer"))
+			return false;
+		n += s->change.n > 0;
+	}
+	return n > 0;
+}
+
 static void describe(struct explanation *x, struct frame_view *v, const struct fact_frame *row, const struct fact_limit *limit,
 		     const struct chain *symbols)
 {
@@ -562,7 +581,7 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 	}
 	r->title =
 	    explain_textf(x, "%u recompile%s of %.*s", row->recompiles, plural(row->recompiles), SLN(function_name(x, &row->loc), CLIP));
-	if (first || frame_train_and_eval(x, v))
+	if (first || frame_train_and_eval(x, v) || optimizer_state(x, v))
 		r->level = FINDING_NOTE;
 	if (row->seconds >= 0)
 		r->cost = explain_textf(x, "%u recompile%s, %.2f s", row->recompiles, plural(row->recompiles), row->seconds);
