@@ -36,6 +36,13 @@ void facts_release(struct facts *f)
 
 uint32_t facts_intern(struct facts *f, struct slice s) { return s.n ? intern_add(&f->names, s) : NONE; }
 
+void facts_whole_file(const struct facts *f, struct fact_loc *loc, const struct fact_loc *frame)
+{
+	struct slice cut = facts_text(f, loc->file), whole = facts_text(f, frame->file);
+	if (loc->file != NONE && frame->file != NONE && cut.n && cut.n < whole.n && !memcmp(whole.p + whole.n - cut.n, cut.p, cut.n))
+		loc->file = frame->file;
+}
+
 struct fact_loc facts_loc(struct facts *f, const struct srcloc *at)
 {
 	return (struct fact_loc){facts_intern(f, at->file), at->line, facts_intern(f, at->func), facts_intern(f, at->code)};

@@ -36,6 +36,19 @@ static void top_place(struct slice s, struct srcloc *at)
 		*at = (struct srcloc){.file = slice_of(s.p, (size_t)(colon - s.p)), .line = (uint32_t)line};
 }
 
+/* The backend's failure is logged at the end of the frame; its own words name the line: "Original traceback:\n  File ...". */
+static void backend_place(struct break_text *b)
+{
+	static const char original[] = "Original traceback:";
+	struct slice rest = slice_behind(b->explanation, original);
+	struct srcloc at;
+	if (!slice_starts(b->reason, "Backend compiler exception") || !slice_find(b->explanation, original))
+		return;
+	while (srcloc_next(&rest, &at))
+		if (at.form == SRCLOC_PYTHON && srcloc_origin(at.file) == SRCLOC_USER)
+			b->at = at;
+}
+
 void break_text_parse(struct slice text, struct break_text *b)
 {
 	*b = (struct break_text){.gb = -1};
@@ -87,6 +100,7 @@ void break_text_parse(struct slice text, struct break_text *b)
 			b->reason = t;
 		}
 	}
+	backend_place(b);
 }
 
 void traceback_frames(struct slice traceback, uint32_t most, struct buf *out)
@@ -169,7 +183,11 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 		const char *more = slice_find(note, "  # ");
 		struct slice part = slice_trim(slice_of(note.p, more ? (size_t)(more - note.p) : note.n));
 		struct srcloc at;
-		if (more && !code.n)
+		/* Two guards joined: "# x * 2  # m.py:3 in f (... due to 0/1 specialization ...) and if x.shape[0] > 16:  # m.py:2 in f" */
+		const char *and = more ? slice_find(part, ") and ") : NULL;
+		if (and)
+			code = slice_trim(slice_of(and+6, (size_t)(part.p + part.n - and) - 6));
+		else if (more && !code.n)
 			code = part;
 		else if (srcloc_parse(part, &at))
 			r->at = at;

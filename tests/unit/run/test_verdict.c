@@ -175,6 +175,7 @@ static void test_markers(void **state)
 static const struct {
 	const char *guard, *old, *new, *change, *fix;
 	enum guard_kind kind;
+	const char *reason; /* torch's, with its hint */
 } guards[] = {
     {"tensor 'x' size mismatch at index 0. expected 3, actual 5", "3", "5", "size of x at dim 0: 3 -> 5", "mark_dynamic(x, 0)", GUARD_SIZE},
     {"tensor 'L['x']' size mismatch at index 1. expected 3, actual 5", "3", "5", "size of x at dim 1: 3 -> 5", "mark_dynamic(x, 1)",
@@ -186,11 +187,21 @@ static const struct {
     {"n == 2", "2", "", "n is no longer 2", "torch.tensor(2)", GUARD_VALUE},
     {"n == 2", "2", "3", "n: 2 -> 3", "dynamic=True", GUARD_VALUE},
     {"L['scale'] == 0.5", "", "", "scale is no longer 0.5", "torch.tensor(0.5)", GUARD_VALUE},
-    {"self.step == 3", "", "", "self.step is no longer 3", "allow_unspec_int_on_nn_module", GUARD_VALUE},
+    {"self.step == 3", "", "", "self.step is no longer 3", "allow_unspec_int_on_nn_module", GUARD_VALUE,
+     "0/0: self.step == 3  # return x + self.step  # app/m.py:9 in forward (HINT: torch.compile considers integer attributes of the "
+     "nn.Module to be static. If you are observing recompilation, ...)"},
+    {"self.step == 3", "", "", "self.step is no longer 3", "self.step = torch.tensor(3)", GUARD_VALUE},
+    {"G['ctr'].n == 3", "", "", "ctr.n is no longer 3", "Or pass ctr.n as an argument", GUARD_VALUE},
+    {"n == 1", "", "", "n is no longer 1", "0 and 1 always get their own graphs", GUARD_VALUE},
+    {"k <= 16", "", "", "no longer true: k <= 16", "--show shapes", GUARD_OTHER},
+    {"tensor 'p' size mismatch at index 0. expected 4, actual 5. Guard failed on a parameter, consider using "
+     "torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters.",
+     "4", "5", "size of p at dim 0: 4 -> 5", "torch._dynamo.config.force_parameter_static_shapes = False", GUARD_SIZE},
     {"GLOBAL_STATE changed: grad_mode ", "", "", "global state: grad_mode", "no_grad", GUARD_STATE},
     {"not extra", "", "", "no longer true: not extra", "same length", GUARD_CONTAINER},
     {"len(xs) == 2", "", "", "no longer true: len(xs) == 2", "same length", GUARD_CONTAINER},
-    {"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "0 and 1", GUARD_SHAPE},
+    {"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "--show shapes", GUARD_SHAPE},
+    {"2 <= x.size()[0]", "", "", "no longer true: 2 <= x.size()[0]", "0 and 1", GUARD_SHAPE},
     {"x.size()[0] != 6", "", "", "no longer true: x.size()[0] != 6", "--show shapes", GUARD_SHAPE},
     {"___check_obj_id(f, 140522)", "", "", "f is a different object", "once", GUARD_OBJECT},
     {"", "", "", "the log does not say which guard failed", "another backend=", GUARD_OTHER},
@@ -216,6 +227,7 @@ static void test_guards(void **state)
 		r->guard = text(&f, guards[i].guard);
 		r->old = text(&f, guards[i].old);
 		r->new = text(&f, guards[i].new);
+		r->reason = text(&f, guards[i].reason ? guards[i].reason : "");
 		struct guard_words w = guard_words(&x, r);
 		struct buf b = {0};
 		buf_add_slice(&b, w.change);

@@ -219,6 +219,8 @@ static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 	return f->compile[j->rest[low].compile].resume_line;
 }
 
+enum { GB_BACKEND = 219 }; /* "Backend compiler exception" */
+
 static void claim(struct joining *j, struct break_group *g, const struct fact_break *b)
 {
 	const struct facts *f = j->x->facts;
@@ -228,6 +230,8 @@ static void claim(struct joining *j, struct break_group *g, const struct fact_br
 	if (c->restarts > 0)
 		g->seconds = (g->seconds < 0 ? 0 : g->seconds) + c->restarts;
 	g->eager += b->kind == BREAK_SKIPPED;
+	if (b->gb == GB_BACKEND)
+		return; /* the frame is skipped: nothing continues it */
 	uint32_t line = b->inferred ? b->loc.line : rest_line(j, b);
 	uint32_t i = line ? chain_first(&j->line, CHAIN_KEY(c->src.input, c->loc.file, function_of(c), line)) : NONE;
 	/* All of them at once: the next break of this line finds the first one claimed and has nothing left to do. */
@@ -258,6 +262,42 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 }
 
 enum { IDS_SHOWN = 12, GB_ITEM = 124, GB_IN_LOOP = 7000, GB_DELAYED = 148 /* the explanation is the reason */ };
+
+/* "log.warning" of "log.warning("mean %s", x)" in the user's frames, the innermost first, or in the line itself. */
+static struct slice logging_call(struct slice frames, struct slice code)
+{
+	static const char *const method[] = {".debug(",     ".info(",      ".warning(",   ".error(", ".critical(",
+					     ".exception(", ".warn_once(", ".info_once(", ".log(",   ".warning_once("};
+	struct slice found = slice_of(NULL, 0), line, rest[] = {frames, code};
+	for (unsigned k = 0; k < ARRAY_LEN(rest); k++)
+		while (slice_line(&rest[k], &line))
+			for (unsigned i = 0; i < ARRAY_LEN(method); i++) {
+				const char *dot = slice_find(line, method[i]), *from = dot;
+				while (from && from > line.p &&
+				       (from[-1] == '_' || from[-1] == '.' || is_digit(from[-1]) ||
+					((from[-1] | 32) >= 'a' && (from[-1] | 32) <= 'z')))
+					from--;
+				if (dot && from < dot && !slice_starts(slice_of(from, (size_t)(line.p + line.n - from)), "self.log("))
+					found = slice_of(from, (size_t)(dot - from) + strlen(method[i]) - 1);
+			}
+	return found;
+}
+
+/* The table's "logger.info" is the method that the program calls. */
+static struct slice with_method(struct explanation *x, struct slice advice, struct slice call)
+{
+	static const char name[] = "logger.info";
+	LOCAL_BUF b = {0};
+	if (!call.n || !slice_find(advice, name))
+		return advice;
+	for (const char *p; (p = slice_find(advice, name));) {
+		buf_add(&b, advice.p, (size_t)(p - advice.p));
+		buf_addf(&b, "%.*s", SLN(call, 200));
+		advice = slice_of(p + strlen(name), (size_t)(advice.p + advice.n - p) - strlen(name));
+	}
+	buf_add_slice(&b, advice);
+	return explain_keep(x, buf_slice(&b));
+}
 
 static struct slice group_compiles(struct explanation *x, const struct chain *of, uint32_t k)
 {
@@ -309,13 +349,17 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->title = cause.kind ? cause.title : r->title;
 	if (!cause.kind)
 		r->cause = explain_break_cause(x, r->title, text[1], text[2]);
-	r->torch_hint = break_hints_sorted(x, explain_text(x, b->hints));
+	r->torch_hint = b->gb == GB_BACKEND ? slice_of(NULL, 0) /* "Set fullgraph=False": it is */
+					    : break_hints_sorted(x, explain_text(x, b->hints));
 	if (cause.kind == CAUSE_NO_FAKE && (r->fix = cause_fake_kernel(x, cause.op)).n)
 		return;
 	bool loop = b->gb == GB_IN_LOOP; /* caused by another break inside a loop: what fixes that one fixes this one */
 	break_fix(x, loop ? -1 : item ? GB_ITEM : b->gb, text, ARRAY_LEN(text), explain_text(x, b->loc.file), &r->fix, &r->hint);
 	if (loop && !r->fix.n)
 		break_fix(x, b->gb, text, ARRAY_LEN(text), explain_text(x, b->loc.file), &r->fix, &r->hint);
+	struct slice call = logging_call(r->frames, text[2]);
+	r->fix = with_method(x, r->fix, call);
+	r->hint = with_method(x, r->hint, call);
 }
 
 static uint32_t new_group(struct explanation *x, uint32_t first)

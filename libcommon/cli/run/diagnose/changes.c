@@ -94,15 +94,51 @@ static bool add_change(struct subject list[SUBJECTS], unsigned *n, struct slice 
 	return true;
 }
 
+struct often {
+	uint32_t step, subject, times;
+};
+
+static int most_often_first(const void *a, const void *b)
+{
+	const struct often *p = a, *q = b;
+	if (p->times != q->times)
+		return p->times > q->times ? -1 : 1;
+	if (p->subject != q->subject)
+		return p->subject < q->subject ? -1 : 1;
+	return p->step < q->step ? -1 : p->step > q->step;
+}
+
+uint32_t frame_by_often(const struct explanation *x, const struct frame_view *v, uint32_t **step)
+{
+	OWNED(intern_release) struct intern subjects = {0};
+	FREED struct often *list = xreallocarray(NULL, v->n + 1u, sizeof(*list));
+	FREED uint32_t *times = xcalloc(v->n + 1u, sizeof(*times));
+	uint32_t n = 0;
+	for (uint32_t i = v->first; i < v->first + v->n; i++)
+		if (x->step[i].change.n) {
+			list[n] = (struct often){.step = i, .subject = intern_add(&subjects, what_changed(x->step[i].change))};
+			times[list[n++].subject]++;
+		}
+	for (uint32_t i = 0; i < n; i++)
+		list[i].times = times[list[i].subject];
+	if (n)
+		qsort(list, n, sizeof(*list), most_often_first);
+	*step = xreallocarray(NULL, n + 1u, sizeof(**step));
+	for (uint32_t i = 0; i < n; i++)
+		(*step)[i] = list[i].step;
+	return n;
+}
+
 struct slice frame_cause(struct explanation *x, const struct frame_view *v)
 {
 	struct subject list[SUBJECTS] = {0};
 	LOCAL_BUF b = {0};
+	FREED uint32_t *step = NULL;
 	unsigned n = 0;
+	uint32_t steps = frame_by_often(x, v, &step);
 	bool more = false;
-	for (uint32_t i = v->first; i < v->first + v->n; i++)
-		if (x->step[i].change.n)
-			more |= !add_change(list, &n, x->step[i].change);
+	for (uint32_t i = 0; i < steps; i++)
+		more |= !add_change(list, &n, x->step[step[i]].change);
 	for (unsigned i = 0; i < n; i++) {
 		buf_addf(&b, "%s", i ? ", " : "");
 		buf_add_slice(&b, buf_slice(&list[i].words));
@@ -115,13 +151,16 @@ struct slice frame_cause(struct explanation *x, const struct frame_view *v)
 /* ---- the first time ---- */
 
 /* The compilation has a symbol for "n" that is not specialized later. */
-static bool made_dynamic(const struct explanation *x, const struct chain *symbols, uint32_t compile, struct slice name)
+static bool made_dynamic(struct explanation *x, const struct chain *symbols, uint32_t compile, struct slice change)
 {
+	struct slice name = what_changed(change);
+	bool number = slice_chr(slice_behind(change, " is no longer "), '.') != NULL; /* a float of an object is worth a tensor */
 	const struct facts *f = x->facts;
 	if (compile == NONE || f->n_bound > BOUNDS_MOST)
 		return false;
 	for (uint32_t i = chain_first(symbols, CHAIN_KEY(compile)); i != NONE; i = symbols->next[i]) {
-		bool constant = !slice_eq(plain_name(facts_text(f, f->symbol[i].source)), name);
+		struct slice source = facts_text(f, f->symbol[i].source);
+		bool constant = !slice_eq(number ? plain_name(source) : plain_names(x, source), name);
 		for (uint32_t k = 0; !constant && k < f->n_bound; k++)
 			constant = f->bound[k].kind == BOUND_SPECIALIZED && f->bound[k].compile == compile &&
 				   f->bound[k].symbol == f->symbol[i].symbol;
@@ -135,7 +174,7 @@ static bool zero_one(struct slice s) { return slice_is(s, "0") || slice_is(s, "1
 
 /* Torch makes a size, and an int argument, dynamic after it has changed once: that is by design. True if each changed only once, and
  * neither from nor to 0 or 1, which get their own graphs. */
-bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols)
+bool frame_first_dynamic(struct explanation *x, const struct frame_view *v, const struct chain *symbols)
 {
 	OWNED(intern_release) struct intern said = {0};
 	bool first = true;
@@ -144,7 +183,7 @@ bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v
 		uint32_t n = said.n;
 		bool is_size = slice_starts(name, "size of ") && from_to(change, &old, &new);
 		if (change.n)
-			first = (is_size || made_dynamic(x, symbols, x->step[i].compile, name)) && !zero_one(old) && !zero_one(new) &&
+			first = (is_size || made_dynamic(x, symbols, x->step[i].compile, change)) && !zero_one(old) && !zero_one(new) &&
 				intern_add(&said, name) == n;
 	}
 	first &= said.n > 0;

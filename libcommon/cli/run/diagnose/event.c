@@ -81,8 +81,9 @@ static bool limit_is(const struct finding *g, const struct finding *limit)
 static bool shape_is(const struct finding *s, const struct finding *g)
 {
 	bool zero_one = slice_is(s->id, "shape-zero-one");
-	if (zero_one)
-		return (g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT) && same_line(s, g);
+	if (zero_one) /* it is at the frame; the recompile may be at the line of a guard */
+		return (g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT) &&
+		       (same_line(s, g) || (s->loc.file != NONE && s->loc.file == g->call.file && s->loc.line == g->call.line));
 	if (g->kind != FINDING_FAILURE)
 		return false;
 	bool constraint = slice_find(g->evidence, "onstraints violated") || slice_find(g->evidence, "onstraintViolation");
@@ -132,6 +133,10 @@ static void take_known(const struct explanation *x, const struct finding *k, str
 {
 	/* What Dynamo rejects in a line of torch or of a package cannot be fixed there. */
 	bool foreign = slice_is(g->id, "failure-dynamo") && break_is_foreign(explain_text(x, g->loc.file));
+	if (limit_raises(g->title) && g->hint.n && !g->fix.n) { /* the limit's own advice */
+		g->why = k->why.n ? k->why : g->why;
+		return;
+	}
 	if (g->fix.n || !slice_starts(g->id, "failure") || g->kind != FINDING_FAILURE || slice_is(k->id, "dynamo-unsupported") || foreign)
 		return;
 	g->fix = k->fix;
@@ -169,7 +174,10 @@ static void breaks_of_failures(struct explanation *x)
 		struct finding *g = &x->finding[i];
 		for (uint32_t k = 0; g->kind == FINDING_BREAK && g->into == NONE && k < x->n_finding && k < LOOKED_AT; k++) {
 			const struct finding *to = &x->finding[k];
-			if (k != i && explain_told_by(x, k) != i && follows(g, to))
+			if (k != i && to->kind == FINDING_BREAK && to->into == NONE && g->compile != NONE && g->compile == to->compile &&
+			    slice_starts(g->title, "WON'T CONVERT ") && !slice_starts(to->title, "WON'T CONVERT "))
+				tell_with(g, k, x, false); /* the same frame, given up because of it */
+			else if (k != i && explain_told_by(x, k) != i && follows(g, to))
 				tell_with(g, k, x, false);
 			else if (to->kind == FINDING_FAILURE && same_line(g, to) &&
 				 (to->ended || slice_eq(g->title, to->title) || holds(g->title, message(to->title))))
@@ -407,8 +415,41 @@ static void beside(struct explanation *x)
 	}
 }
 
+/* The frame whose limit a failure is about. */
+static bool limit_of_failure(const struct explanation *x, const struct finding *g, const struct finding *limit)
+{
+	const struct facts *f = x->facts;
+	if (limit->into != NONE || limit->src.input != g->src.input)
+		return false;
+	if (limit->kind == FINDING_LIMIT)
+		return true;
+	return limit->kind == FINDING_RECOMPILE && g->compile != NONE && limit->compile != NONE && f->compile[g->compile].frame >= 0 &&
+	       f->compile[g->compile].frame == f->compile[limit->compile].frame &&
+	       f->compile[g->compile].generation == f->compile[limit->compile].generation;
+}
+
+/* The exception of a limit with fullgraph=True says nothing of what changed: what the limit's own finding says is its cause and its fix. */
+static void limits_that_raise(struct explanation *x)
+{
+	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {
+		struct finding *g = &x->finding[i];
+		if (g->kind != FINDING_FAILURE || g->into != NONE || !limit_raises(g->title))
+			continue;
+		for (uint32_t k = 0; k < x->n_finding && k < LOOKED_AT; k++) {
+			const struct finding *limit = &x->finding[k];
+			if (!limit_of_failure(x, g, limit))
+				continue;
+			g->fix = limit->fix;
+			g->hint = limit->hint;
+			g->cause = g->cause.n ? g->cause : limit->cause;
+			break;
+		}
+	}
+}
+
 void explain_events(struct explanation *x)
 {
+	limits_that_raise(x);
 	same_on_ranks(x);
 	breaks_of_failures(x);
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++)

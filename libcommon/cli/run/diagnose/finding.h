@@ -109,6 +109,7 @@ struct frame_step {
 	uint32_t recompile;  /* row of facts.recompile that caused it, NONE for the first */
 	struct slice change; /* "size of x at dim 0: 3 -> 5"; empty for the first */
 	struct slice fix, hint;
+	bool placed; /* a line of the program made the guard: recompile's loc */
 };
 /* shapes.c */
 struct symbol_view {

@@ -88,6 +88,8 @@ static void in_python(struct explanation *x, struct buf *b)
 		uint32_t compile = !broken || f->brk[i].kind != BREAK_SKIPPED ? NONE : f->brk[i].compile;
 		if (broken ? compile == NONE || died_at(x, &f->brk[i]) : !x->facts->frame[v->row].limited)
 			continue;
+		if (!broken && v->finding != NONE && !x->finding[v->finding].in_python)
+			continue; /* the limit raised */
 		const struct fact_loc *loc = broken ? &f->compile[compile].loc : &x->facts->frame[v->row].loc;
 		struct slice name = explain_text(x, loc->function), of;
 		uint32_t n = said.n, line;

@@ -12,6 +12,7 @@
 
 #include "base/chain.h"
 #include "base/text.h"
+#include "run/text.h"
 
 enum { CLIP = 200, ADVICE = 5 }; /* most bytes of quoted input in one of our lines */
 
@@ -66,7 +67,10 @@ static void size_advice(struct explanation *x, struct slice name, struct slice d
 static bool tensor_guard(struct explanation *x, struct slice g, struct guard_words *w)
 {
 	struct slice name = plain_name(between(g, "tensor '", "' ")), what = between(g, "' ", " mismatch");
-	struct slice old = number_end(between(g, "expected ", ", actual")), new = number_end(between(g, "actual ", NULL));
+	struct slice old = number_end(between(g, "expected ", ", actual")), after = between(g, "actual ", NULL);
+	/* "actual 5. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to ..." */
+	bool parameter = slice_find(after, "force_parameter_static_shapes") != NULL;
+	struct slice new = number_end(slice_until(after, ". "));
 	if (!name.n || !what.n || !slice_starts(g, "tensor '"))
 		return false;
 	if (slice_is(what, "size") || slice_is(what, "stride")) {
@@ -75,7 +79,11 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		w->kind = size ? GUARD_SIZE : GUARD_STRIDE;
 		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", SLN(name, CLIP),
 					  SLN(dim, CLIP), SLN(old, CLIP), SLN(new, CLIP));
-		if (size)
+		if (size && parameter)
+			w->fix =
+			    SLICE("torch._dynamo.config.force_parameter_static_shapes = False    # sizes of a parameter may be dynamic, "
+				  "too");
+		else if (size)
 			size_advice(x, name, dim, w);
 		else
 			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides never change",
@@ -155,10 +163,22 @@ static struct slice name_of_self(struct slice change)
 	return slice_of(s.p, n);
 }
 
-/* A constant of the graph that should be an input: a float or an int of a module or an optimizer, a global or an argument. */
-static void number_advice(struct explanation *x, struct slice g, struct slice left, struct slice right, struct guard_words *w)
+/* What torch says about the guard, with its hint: "G['c'].n == 3  # return x + c.n  # m.py:7 in f (HINT: ...)". */
+static struct slice reason_of(struct explanation *x, const struct fact_recompile *r)
 {
-	bool attribute = slice_chr(left, '.') != NULL;
+	struct slice s = explain_text(x, r->reason);
+	return s.n ? s : slice_first_line(explain_text(x, r->all));
+}
+
+static bool zero_or_one(struct slice s) { return slice_is(s, "0") || slice_is(s, "1"); }
+
+/* A constant of the graph that should be an input: a float or an int of a module or an optimizer, a global or an argument. */
+static void number_advice(struct explanation *x, const struct fact_recompile *r, struct slice g, struct slice left, struct slice right,
+			  struct guard_words *w)
+{
+	bool global = slice_starts(g, "G['");
+	/* Only with torch's hint is it a module's (torch 2.13: _dynamo/variables/builder.py, wrap_literal); the setting changes no other. */
+	bool module = slice_find(reason_of(x, r), "integer attributes of the nn.Module") != NULL;
 	if (slice_find(left, "param_groups[")) {
 		struct slice key = between(slice_of(left.p + 1, left.n - 1), "['", "']");
 		w->fix =
@@ -169,15 +189,24 @@ static void number_advice(struct explanation *x, struct slice g, struct slice le
 	} else if (is_float(right)) {
 		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a float starts as a constant of the graph; a tensor is an input",
 				       SLN(left, CLIP), SLN(right, CLIP));
-	} else if (attribute) {
+	} else if (module) {
 		w->fix = explain_textf(
 		    x,
 		    "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or change it outside forward.\n"
 		    "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # then an int of a module is not a constant",
 		    SLN(left, CLIP));
-	} else if (name_of_global(g).n) { /* dynamic=True does not make a global a symbol */
+	} else if (global) { /* neither dynamic=True nor a change makes it a symbol */
 		w->fix =
 		    explain_textf(x, "%.*s = torch.tensor(%.*s)    # an int is a constant of the graph", SLN(left, CLIP), SLN(right, CLIP));
+		w->hint = explain_textf(x, "Or pass %.*s as an argument: an int argument becomes dynamic after its first change.",
+					SLN(left, CLIP));
+	} else if (zero_or_one(right)) { /* with dynamic=True as well */
+		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a tensor is an input: if it is only used in arithmetic",
+				       SLN(left, CLIP), SLN(right, CLIP));
+		w->hint = explain_textf(x,
+					"0 and 1 always get their own graphs, all other values of %.*s share one: two or three graphs "
+					"are by design.",
+					SLN(left, CLIP));
 	} else {
 		w->fix = explain_textf(x,
 				       "torch.compile(f, dynamic=True)    # an int starts as a constant of the graph\n"
@@ -185,6 +214,30 @@ static void number_advice(struct explanation *x, struct slice g, struct slice le
 				       SLN(left, CLIP), SLN(right, CLIP));
 	}
 }
+
+/* Only "2 <= n": the program did not ask for it. */
+static bool zero_one_guard(struct slice g)
+{
+	struct slice rest = slice_behind(g, "2 <= ");
+	return slice_starts(g, "2 <= ") && !slice_chr(rest, '<') && !slice_chr(rest, '>');
+}
+
+/* The program's comparison, which gave a symbol a range. */
+static struct slice branch_hint(struct explanation *x, const struct fact_recompile *r, const char *what)
+{
+	struct slice code = slice_trim(slice_first_line(explain_text(x, r->loc.code)));
+	LOCAL_BUF b = {0};
+	if (!code.n || r->loc.file == NONE)
+		return explain_textf(x, "A branch or an operation on this %s split its range: `--show shapes` names the line.", what);
+	explain_add_place(&b, x, &(struct fact_loc){r->loc.file, r->loc.line, NONE, NONE});
+	return explain_textf(x,
+			     "`%.*s` at %.*s splits the range of this %s: each side gets its own graph. That is all there will be; to have "
+			     "one graph, compare outside the compiled function.",
+			     SLN(code, CLIP), SLN(buf_slice(&b), CLIP), what);
+}
+
+static const char zero_one_sizes[] =
+    "Sizes 0 and 1 always get their own variants: torch._dynamo.decorators.mark_unbacked(x, dim) avoids that, or avoid those sizes.";
 
 /* "n == 2", "x.size()[0] != 6", "len(extra) == 2", "not extra", "2 <= x.size()[0] <= 64", "'a' in d". */
 static void value_guard(struct explanation *x, const struct fact_recompile *r, struct slice g, struct guard_words *w)
@@ -195,11 +248,8 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (slice_find(g, ".size()[") || slice_find(g, ".stride()[") || slice_find(g, ".storage_offset()")) {
 		w->kind = GUARD_SHAPE;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
-		w->hint = is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
-			      ? SLICE("A branch or an operation on this size split its range: `--show shapes` names the line.")
-			      : SLICE("Sizes 0 and 1 always get their own variants: torch._dynamo.decorators.mark_unbacked(x, dim) avoids "
-				      "that, or avoid "
-				      "those sizes.");
+		w->zero_one = zero_one_guard(g);
+		w->hint = w->zero_one ? slice_str(zero_one_sizes) : branch_hint(x, r, "size");
 		return;
 	}
 	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
@@ -207,7 +257,13 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 		w->kind = GUARD_CONTAINER;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
 		struct slice own = name_of_global(g).n ? name_of_global(g) : name_of_self(w->change);
-		if (own.n)
+		if (slice_find(explain_text(x, r->loc.file), "torch/optim/") && slice_find(w->change, "self.state"))
+			w->hint = SLICE("Nothing to do: the optimizer creates its state in its first step, which recompiles once.");
+		else if (slice_find(w->change, "_flat_weights"))
+			w->hint =
+			    SLICE("self._flat_weights is a list of torch's own (nn.LSTM, GRU, RNN), made again when the module is moved or "
+				  "gets another parameter: do that before the first compiled call.");
+		else if (own.n)
 			w->fix = explain_textf(x, "If the compiled function itself changes %.*s (append, update), move that out of it.",
 					       SLN(own, CLIP));
 		else
@@ -217,17 +273,19 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (!is) {
 		w->kind = GUARD_OTHER;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));
-		if (slice_find(g, " <= ") || slice_find(g, " < ") || slice_find(g, " != "))
-			w->hint = SLICE("A comparison in the program split the range of this number: each side gets its own graph. "
-					"`--show shapes` names the line.");
+		w->zero_one = zero_one_guard(g);
+		if (w->zero_one)
+			w->hint = SLICE("0 and 1 always get their own graphs, all other values share one: that is by design.");
+		else if (slice_find(g, " <= ") || slice_find(g, " < ") || slice_find(g, " != "))
+			w->hint = branch_hint(x, r, "number");
 		return;
 	}
-	left = plain_name(slice_of(g.p, (size_t)(is - g.p)));
+	left = plain_names(x, slice_trim(slice_of(g.p, (size_t)(is - g.p))));
 	right = slice_trim(slice_of(is + 4, g.n - (size_t)(is - g.p) - 4));
 	w->change = new.n ? explain_textf(x, "%.*s: %.*s -> %.*s", SLN(left, CLIP), SLN(right, CLIP), SLN(new, CLIP))
 			  : explain_textf(x, "%.*s is no longer %.*s", SLN(left, CLIP), SLN(right, CLIP));
 	if (is_float(right) || is_int(right)) {
-		number_advice(x, g, left, right, w);
+		number_advice(x, r, g, left, right, w);
 	} else {
 		w->hint = explain_textf(
 		    x, "%.*s is a constant of the graph: a few values are fine, otherwise decide outside the compiled function.",
@@ -275,13 +333,34 @@ struct guard_words guard_words(struct explanation *x, const struct fact_recompil
 
 /* ---- frames ---- */
 
-static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile)
+/* A bound of 2 and one of the program's in one guard, "2 <= x.size()[0] <= 16": the new compilation has a symbol for a size that broke the
+ * program's, and a constant for 0 and 1. */
+static void which_bound(struct explanation *x, const struct fact_recompile *r, const struct chain *symbols, struct guard_words *w)
+{
+	struct slice g = slice_trim(explain_text(x, r->guard));
+	if (w->kind != GUARD_SHAPE || w->zero_one || r->compile == NONE || !slice_starts(g, "2 <= "))
+		return;
+	const struct facts *f = x->facts;
+	struct slice name = slice_trim(slice_until(slice_behind(g, "2 <= "), " <"));
+	uint32_t i = chain_first(symbols, CHAIN_KEY(r->compile));
+	bool any = i != NONE, dynamic = false;
+	for (unsigned n = 0; i != NONE && !dynamic && n < 256; i = symbols->next[i], n++)
+		dynamic = slice_eq(plain_names(x, facts_text(f, f->symbol[i].source)), plain_names(x, name));
+	if (any && !dynamic) {
+		w->zero_one = true;
+		w->hint = slice_str(zero_one_sizes);
+	}
+}
+
+static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile, const struct chain *symbols)
 {
 	struct frame_step s = {.compile = compile, .recompile = recompile};
 	const struct fact_recompile *r = recompile == NONE ? NULL : &x->facts->recompile[recompile];
 	if (r && (r->guard != NONE || explain_text(x, r->against).n)) { /* "0/0: " is a reason, an empty one */
 		struct guard_words w = guard_words(x, r);
+		which_bound(x, r, symbols, &w);
 		s.change = w.change;
+		s.placed = !w.zero_one;
 		s.fix = w.fix;
 		s.hint = w.hint;
 	}
@@ -289,21 +368,27 @@ static void add_step(struct explanation *x, struct frame_view *v, uint32_t compi
 	v->n++;
 }
 
-/* The fixes (or hints) of a frame's steps, each once; for a value that changed at every step, the first one's. */
+/* The fixes (or hints) of a frame's steps, each line once, those of what changed most often first; for a value that changed at every step,
+ * the first one's. */
 static struct slice frame_advice(struct explanation *x, const struct frame_view *v, bool hints)
 {
 	OWNED(intern_release) struct intern said = {0};
 	LOCAL_BUF b = {0};
-	for (uint32_t i = v->first; i < v->first + v->n; i++) {
-		struct slice advice = hints ? x->step[i].hint : x->step[i].fix;
+	FREED uint32_t *step = NULL;
+	uint32_t steps = frame_by_often(x, v, &step);
+	for (uint32_t i = 0; i < steps; i++) {
+		const struct frame_step *s = &x->step[step[i]];
+		struct slice advice = hints ? s->hint : s->fix, line;
 		uint32_t n = said.n;
-		if (!advice.n || n > 2 * ADVICE || intern_add(&said, what_changed(x->step[i].change)) < n)
+		if (!advice.n || n > 4 * ADVICE || intern_add(&said, what_changed(s->change)) < n)
 			continue;
-		n = said.n;
-		if (intern_add(&said, advice) < n)
-			continue;
-		buf_add_slice(&b, advice);
-		buf_addc(&b, '\n');
+		while (slice_line(&advice, &line)) {
+			n = said.n;
+			if (intern_add(&said, line) < n)
+				continue;
+			buf_add_slice(&b, line);
+			buf_addc(&b, '\n');
+		}
 	}
 	return explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
 }
@@ -336,18 +421,101 @@ static struct slice function_name(struct explanation *x, const struct fact_loc *
 
 /* ---- findings ---- */
 
+/* A recompile is reported at the line that made the guard, if that is the user's, or in the frame's own file; the frame is its call. */
+static void at_guard(const struct explanation *x, struct finding *r, const struct fact_loc *loc)
+{
+	if (loc->file == NONE || !loc->line || (loc->file == r->loc.file && loc->line == r->loc.line) ||
+	    (loc->file != r->loc.file && (r->loc.file == NONE || srcloc_origin(facts_text(x->facts, loc->file)) != SRCLOC_USER)))
+		return;
+	r->call = r->loc;
+	r->loc = *loc;
+}
+
+/* That of what changed most often. */
+static void place(struct explanation *x, struct finding *r, const struct frame_view *v)
+{
+	FREED uint32_t *step = NULL;
+	uint32_t n = frame_by_often(x, v, &step);
+	const struct frame_step *s = n ? &x->step[step[0]] : NULL;
+	if (s && s->placed && s->recompile != NONE)
+		at_guard(x, r, &x->facts->recompile[s->recompile].loc);
+}
+
+/* Numbers that torch made dynamic after their first change: there is nothing to do. */
+static void nothing_to_do(struct explanation *x, const struct frame_view *v)
+{
+	for (uint32_t i = v->first; i < v->first + v->n; i++) {
+		struct frame_step *s = &x->step[i];
+		if (!s->change.n || slice_starts(s->change, "size of ") || is_float(slice_behind(s->change, " is no longer ")))
+			continue;
+		struct slice what = what_changed(s->change);
+		s->fix = slice_of(NULL, 0);
+		if (!slice_starts(s->hint, "0 and 1 "))
+			s->hint = explain_textf(x,
+						"Nothing to do: %.*s is dynamic after its first change. As a tensor it would not recompile "
+						"even once.",
+						SLN(what, CLIP));
+	}
+}
+
+bool limit_raises(struct slice text) { return slice_find(text, "FailOnRecompileLimitHit") || slice_find(text, "FailOnCacheLimitHit"); }
+
+/* fullgraph=True, or fail_on_recompile_limit_hit: the exception is in the same log, after the limit. */
+static bool raised(const struct explanation *x, const struct fact_limit *limit)
+{
+	const struct facts *f = x->facts;
+	bool fails = f->input[limit->src.input].config.fail_on_recompile_limit_hit == 1;
+	for (uint32_t i = 0; i < f->n_failure && !fails; i++)
+		fails = f->failure[i].src.input == limit->src.input && f->failure[i].src.line >= limit->src.line &&
+			(limit_raises(facts_text(f, f->failure[i].type)) || limit_raises(facts_text(f, f->failure[i].reason)));
+	return fails;
+}
+
+/* Without records of the recompiles themselves, torch's warning has the last one's reason. */
+static void last_reason(struct explanation *x, struct finding *r, const struct fact_limit *limit)
+{
+	struct recompile_text text;
+	struct slice reason = limit->reason == NONE ? slice_of(NULL, 0) : explain_text(x, limit->reason);
+	recompile_text_parse(reason, &text);
+	if (!text.guard.n)
+		return;
+	struct fact_recompile one = FACT_NEW(fact_recompile);
+	one.src = limit->src;
+	one.guard = facts_intern(x->facts, text.guard);
+	one.old = text.old.n ? facts_intern(x->facts, text.old) : NONE;
+	one.new = text.new.n ? facts_intern(x->facts, text.new) : NONE;
+	one.reason = limit->reason;
+	one.loc = text.at.line ? facts_loc(x->facts, &text.at) : facts_no_loc();
+	facts_whole_file(x->facts, &one.loc, &r->loc);
+	struct guard_words w = guard_words(x, &one);
+	r->cause = w.change;
+	r->fix = w.fix;
+	r->hint = w.hint;
+	if (one.loc.line && !w.zero_one)
+		at_guard(x, r, &one.loc);
+}
+
 static void describe_limit(struct explanation *x, struct finding *r, const struct fact_frame *row, const struct fact_limit *limit)
 {
+	struct slice function = function_name(x, &row->loc);
+	bool raises = raised(x, limit);
+	const char *which = limit->accumulated ? "Accumulated recompile" : "Recompile";
 	r->level = FINDING_ERROR;
-	r->in_python = true;
+	r->in_python = !raises;
 	r->src = limit->src;
-	r->title =
-	    explain_textf(x, "%s limit of %llu reached: %.*s now runs in eager", limit->accumulated ? "Accumulated recompile" : "Recompile",
-			  (unsigned long long)limit->limit, SLN(function_name(x, &row->loc), CLIP));
+	if (raises)
+		r->title =
+		    explain_textf(x, "%s limit of %llu reached: %.*s raises", which, (unsigned long long)limit->limit, SLN(function, CLIP));
+	else
+		r->title = explain_textf(x, "%s limit of %llu reached: %.*s now runs in eager", which, (unsigned long long)limit->limit,
+					 SLN(function, CLIP));
 	/* The compilation that hit the limit made no variant. */
 	uint32_t made = row->n > limit->limit && limit->limit && !limit->accumulated ? (uint32_t)limit->limit : row->compiles;
-	r->cost = explain_textf(x, "%u compiled variant%s, then eager for new cases", made, plural(made));
+	r->cost = explain_textf(x, "%u compiled variant%s, then %s", made, plural(made),
+				raises ? "an exception, because of fullgraph=True or fail_on_recompile_limit_hit" : "eager for new cases");
 	r->why = limit->reason != NONE ? explain_text(x, limit->reason) : r->why;
+	if (!r->cause.n)
+		last_reason(x, r, limit);
 }
 
 /* Training and evaluation are two graphs of one function, each compiled once. */
@@ -364,12 +532,28 @@ static bool frame_train_and_eval(const struct explanation *x, const struct frame
 	return n == 1 && !other;
 }
 
+/* All that changed is the state that an optimizer creates in its first step. */
+static bool optimizer_state(const struct explanation *x, const struct frame_view *v)
+{
+	unsigned n = 0;
+	for (uint32_t i = v->first; i < v->first + v->n; i++) {
+		const struct frame_step *s = &x->step[i];
+		if (s->change.n && !slice_starts(s->hint, "Nothing to do: the optimizer"))
+			return false;
+		n += s->change.n > 0;
+	}
+	return n > 0;
+}
+
 static void describe(struct explanation *x, struct frame_view *v, const struct fact_frame *row, const struct fact_limit *limit,
 		     const struct chain *symbols)
 {
 	struct finding *r;
 	if (!row->recompiles && !limit)
 		return;
+	bool first = frame_first_dynamic(x, v, symbols);
+	if (first)
+		nothing_to_do(x, v);
 	struct slice changes = frame_changes(x, v), cause = frame_cause(x, v);
 	r = explain_finding(x, limit ? FINDING_LIMIT : FINDING_RECOMPILE, FINDING_WARNING);
 	v->finding = x->n_finding - 1;
@@ -390,13 +574,14 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 	for (uint32_t i = v->first; i < v->first + v->n && !r->src.line; i++)
 		if (x->step[i].recompile != NONE)
 			r->src = x->facts->recompile[x->step[i].recompile].src;
+	place(x, r, v);
 	if (limit) {
 		describe_limit(x, r, row, limit);
 		return;
 	}
 	r->title =
 	    explain_textf(x, "%u recompile%s of %.*s", row->recompiles, plural(row->recompiles), SLN(function_name(x, &row->loc), CLIP));
-	if (frame_first_dynamic(x, v, symbols) || frame_train_and_eval(x, v))
+	if (first || frame_train_and_eval(x, v) || optimizer_state(x, v))
 		r->level = FINDING_NOTE;
 	if (row->seconds >= 0)
 		r->cost = explain_textf(x, "%u recompile%s, %.2f s", row->recompiles, plural(row->recompiles), row->seconds);
@@ -410,12 +595,12 @@ static void add_frame(struct explanation *x, const struct fact_frame *row, const
 	const struct facts *f = x->facts;
 	struct frame_view v = {.row = (uint32_t)(row - f->frame), .first = x->n_step, .finding = NONE};
 	for (uint32_t k = row->first; k < row->first + row->n; k++)
-		add_step(x, &v, f->frame_compile[k], of[f->frame_compile[k]]);
+		add_step(x, &v, f->frame_compile[k], of[f->frame_compile[k]], symbols);
 	for (uint32_t i = 0; row->frame < 0 && i < f->n_recompile; i++) {
 		const struct fact_recompile *r = &f->recompile[i];
 		if (r->compile == NONE && r->src.input == row->input && r->loc.file == row->loc.file &&
 		    r->loc.function == row->loc.function)
-			add_step(x, &v, NONE, i);
+			add_step(x, &v, NONE, i, symbols);
 	}
 	describe(x, &v, row, row->limit == NONE ? NULL : &f->limit[row->limit], symbols);
 	PUSH(x, frame) = v;

@@ -28,8 +28,11 @@ enum guard_kind {
 struct guard_words {
 	enum guard_kind kind;
 	struct slice change, fix, hint;
+	bool zero_one; /* a size or an int that was, or is, 0 or 1: no line of the program made the guard */
 };
 FOR_TESTS struct guard_words guard_words(struct explanation *x, const struct fact_recompile *r);
+/* "torch._dynamo.exc.FailOnRecompileLimitHit: ...", which torch raises with fullgraph=True; FailOnCacheLimitHit before 2.7 */
+bool limit_raises(struct slice text);
 /* L['x'] and G['x'] are x in the program. */
 struct slice plain_name(struct slice s);
 struct slice plain_names(struct explanation *x, struct slice s); /* anywhere in it */
@@ -38,7 +41,10 @@ struct slice plain_names(struct explanation *x, struct slice s); /* anywhere in 
 struct slice what_changed(struct slice change);
 /* What changed at the steps of a frame: "size of x at dim 0: 4 -> 6 -> 8, type of mode: A -> B, ..."; empty: unknown. */
 struct slice frame_cause(struct explanation *x, const struct frame_view *v);
+/* The rows of a frame's steps that have a change: what changed most often first, and the steps of one thing in their order. The caller frees
+ * the list. */
+uint32_t frame_by_often(const struct explanation *x, const struct frame_view *v, uint32_t **step);
 /* Only things changed that torch makes dynamic after their first change. symbols: rows of facts.symbol by compilation. */
-bool frame_first_dynamic(const struct explanation *x, const struct frame_view *v, const struct chain *symbols);
+bool frame_first_dynamic(struct explanation *x, const struct frame_view *v, const struct chain *symbols);
 
 #endif

@@ -82,6 +82,7 @@ static void add_recompile(struct block *b, uint32_t i, struct slice name, const 
 		return;
 	struct fact_loc frame = log_loc(t, at);
 	row->loc = text.at.line ? log_loc(t, &text.at) : frame;
+	facts_whole_file(t->f, &row->loc, &frame);
 	row->against = log_text(t, text.rejected_by);
 	row->guard = log_text(t, text.guard);
 	row->old = log_text(t, text.old);

@@ -165,6 +165,8 @@ static void take_recompiles(struct trace_reading *r)
 		struct fact_recompile *x = &r->f->recompile[i];
 		if (x->loc.file == NONE && x->compile != NONE)
 			x->loc = r->f->compile[x->compile].loc;
+		else if (x->compile != NONE)
+			facts_whole_file(r->f, &x->loc, &r->f->compile[x->compile].loc);
 		if (slice_find(facts_text(r->f, x->guard), "___check_type_id("))
 			x->type_old = x->old != NONE ? x->old : facts_intern(r->f, hint_type(facts_text(r->f, x->reason)));
 		else
