@@ -7,6 +7,7 @@
 #include "run/diagnose/blame.h"
 #include "run/diagnose/breaks.h"
 #include "run/diagnose/cause.h"
+#include "run/diagnose/data_guard.h"
 #include "run/diagnose/evidence.h"
 #include "base/chain.h"
 #include "run/text.h"
@@ -251,8 +252,13 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 				return explain_textf(x, "fxminify --graph %.*s %.*s", SLN(facts_text(f, f->compile[v->compile].id), CLIP),
 						     SLN(facts_text(f, f->input[f->compile[v->compile].src.input].path), CLIP));
 		}
+	/* Another run that writes a trace: torch's own dump needs a failure that gets out of torch.compile. Both forms end in ";": the program
+	 * fails, as before. */
+	if (aot && !(r && r->signal) && v->compile != NONE && facts_text(f, f->compile[v->compile].id).n)
+		return explain_textf(x, "TORCH_TRACE=traces python app.py; fxminify --graph %.*s traces/*.log",
+				     SLN(facts_text(f, f->compile[v->compile].id), CLIP));
 	return explain_textf(x,
-			     "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
+			     "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py; "
 			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py",
 			     aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
 }
@@ -295,7 +301,7 @@ static bool knows_better(const struct facts *f, const struct fact_failure *r, co
 	bool ours = c == COMPONENT_BACKEND || c == COMPONENT_EXPORT;
 	return quoted_in(facts_text(f, r->reason), facts_text(f, known->quote)) &&
 	       (known->component == COMPONENT_ENVIRONMENT || (ours && known->component == COMPONENT_EAGER) ||
-		(c == COMPONENT_EXPORT && known->component == COMPONENT_RUNTIME));
+		(c == COMPONENT_EXPORT && (known->component == COMPONENT_RUNTIME || known->component == COMPONENT_LOAD)));
 }
 
 static struct component_view judge(const struct witnesses *w, uint32_t row)
@@ -393,7 +399,12 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	witness(w, r, at, &v);
-	v.experiment = without ? slice_of(NULL, 0) : slice_str(experiment(v.component));
+	/* Recomputation differs with any backend: only eager tells the block from its compiled variants. */
+	bool recomputed = known && slice_is(facts_text(f, known->pattern), "checkpoint-recompute");
+	v.experiment = without      ? slice_of(NULL, 0)
+		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
+					    "were used; if it fails the same way, the block itself differs")
+				    : slice_str(experiment(v.component));
 	v.minify = minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
@@ -519,9 +530,18 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		if (k)
 			k->told = true;
 	} else if (k && (!generic || text.gb < 0) && cause.kind != CAUSE_RAISED) {
+		struct data_guard guard = {0};
 		take_known(w, r, k, g);
-		if (!cause.kind && g->title.n > LONG_TITLE) /* a command line, a long explanation: the evidence quotes it */
+		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" says nothing. */
+		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":")))
 			g->title = facts_text(x->facts, k->title);
+		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&
+		    data_guard_find(x, explain_text(x, r->reason), g->loc.code == NONE ? (struct slice){0} : explain_text(x, g->loc.code),
+				    &guard)) {
+			g->why = guard.why;
+			g->fix = guard.fix;
+			g->hint = guard.hint;
+		}
 	} else if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};
 		g->why = text.explanation;
