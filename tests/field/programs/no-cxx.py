@@ -1,4 +1,4 @@
-# app.py | 213 | PATH=/nonexistent;CXX=
+# app.py | 213 | PATH=.;CXX=
 import torch
 
 @torch.compile

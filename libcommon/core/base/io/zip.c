@@ -521,7 +521,7 @@ int zip_text(struct zip *z, struct zip_member *m, struct slice *data, struct err
 		       SLN(m->name, 200), (unsigned long long)(m->size >> 20), ZIP_MAX_TEXT >> 20);
 }
 
-/* Memory that was read is given back as it goes: it is in the file. */
+/* Memory is released as soon as it was read: the file has it. */
 static int copy_mapped(const struct zip_member *m, int fd, const char *what, struct err *err)
 {
 	int r = 0;
