@@ -509,7 +509,7 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	} else if (k && (!generic || text.gb < 0) && cause.kind != CAUSE_RAISED) {
 		struct data_guard guard = {0};
 		take_known(w, r, k, g);
-		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" says nothing. */
+		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" is no help. */
 		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":")))
 			g->title = facts_text(x->facts, k->title);
 		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&

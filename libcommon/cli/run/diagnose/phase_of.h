@@ -1,4 +1,4 @@
-/* phase_of.h - what torch.compile was doing when somebody looked: Ctrl-C during a slow compilation. Its frames tell the phase.
+/* phase_of.h - what torch.compile was doing, for a user who pressed Ctrl-C during a slow compilation. Its frames tell the phase.
  *
  *     const struct compile_phase *p = phase_of(stack);   // lines of a traceback, outermost first; NULL: not inside a compilation
  *
