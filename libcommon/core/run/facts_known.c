@@ -20,6 +20,21 @@ static uint32_t expanded(struct taker *t, const struct slice *line, uint32_t n, 
 	return facts_intern(t->f, buf_slice(&t->text));
 }
 
+/* Without colors (ESC [ ... letter): a failure's own text, which the quote is compared with, has none. */
+static struct slice plain(struct taker *t, struct slice s)
+{
+	if (!slice_chr(s, '\x1b'))
+		return s;
+	buf_reset(&t->text);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] != '\x1b')
+			buf_addc(&t->text, s.p[i]);
+		else if (i + 1 < s.n && s.p[i + 1] == '[')
+			for (i += 2; i < s.n && !(s.p[i] >= '@' && s.p[i] <= '~');)
+				i++;
+	return buf_slice(&t->text);
+}
+
 void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m)
 {
 	struct taker t = {.f = f, .src = src, .compile = compile};
@@ -40,7 +55,7 @@ void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, co
 	k->component = p->component;
 	k->level = p->level;
 	k->count = 1;
-	uint32_t quote = facts_intern(f, slice_trim(m->quote)), cause = expanded(&t, &p->cause, 1, m),
+	uint32_t quote = facts_intern(f, slice_trim(plain(&t, m->quote))), cause = expanded(&t, &p->cause, 1, m),
 		 check = expanded(&t, &p->check, 1, m);
 	uint32_t fix = expanded(&t, p->fix.item, p->fix.n, m), hint = expanded(&t, p->hint.item, p->hint.n, m),
 		 see = expanded(&t, p->see.item, p->see.n, m);

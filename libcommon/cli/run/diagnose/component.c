@@ -9,6 +9,7 @@
 #include "run/diagnose/cause.h"
 #include "run/diagnose/data_guard.h"
 #include "run/diagnose/evidence.h"
+#include "run/diagnose/phase_of.h"
 #include "base/chain.h"
 #include "run/text.h"
 
@@ -304,6 +305,15 @@ static bool knows_better(const struct facts *f, const struct fact_failure *r, co
 		(c == COMPONENT_EXPORT && (known->component == COMPONENT_RUNTIME || known->component == COMPONENT_LOAD)));
 }
 
+/* Ctrl-C while torch.compile was at work: nothing failed; the frames say what took so long. */
+static const struct compile_phase *interrupted_in(const struct explanation *x, const struct fact_failure *r)
+{
+	if (!slice_is(explain_text(x, r->type), "KeyboardInterrupt"))
+		return NULL;
+	const struct compile_phase *p = phase_of(explain_text(x, r->stack));
+	return p ? p : phase_of(explain_text(x, r->frames));
+}
+
 static struct component_view judge(const struct witnesses *w, uint32_t row)
 {
 	struct explanation *x = w->x;
@@ -397,7 +407,11 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 				  : known->component;
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
-	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+	bool without =
+	    interrupted_in(x, r) || calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+	const struct compile_phase *phase = interrupted_in(x, r);
+	if (phase)
+		v.component = phase->component;
 	witness(w, r, at, &v);
 	/* Recomputation differs with any backend: only eager tells the block from its compiled variants. */
 	bool recomputed = known && slice_is(facts_text(f, known->pattern), "checkpoint-recompute");
@@ -405,7 +419,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
 					    "were used; if it fails the same way, the block itself differs")
 				    : slice_str(experiment(v.component));
-	v.minify = minify(w, &v, r);
+	v.minify = phase ? slice_of(NULL, 0) : minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
 	if (check != CHECK_NONE)
@@ -518,6 +532,13 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
 	bool generic =
 	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO));
+	const struct compile_phase *phase = interrupted_in(x, r);
+	if (phase) {
+		g->title = explain_textf(x, "Interrupted while %s", phase->doing);
+		g->why = slice_str(phase->why);
+		g->hint = slice_str(phase->hint);
+		return;
+	}
 	cause_of(x, r, &cause);
 	if (cause.kind)
 		g->title = cause.title;
@@ -532,7 +553,7 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	} else if (k && (!generic || text.gb < 0) && cause.kind != CAUSE_RAISED) {
 		struct data_guard guard = {0};
 		take_known(w, r, k, g);
-		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" says nothing. */
+		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" is no help. */
 		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":")))
 			g->title = facts_text(x->facts, k->title);
 		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&

@@ -1,5 +1,6 @@
 /* known.c - reports messages of the knowledge base (facts_known.c finds them). */
 #include "base/chain.h"
+#include "run/diagnose/data_guard.h"
 #include "run/diagnose/finding.h"
 
 #define LINE_KEY(src) CHAIN_KEY((src).input, (uint32_t)(src).line, (uint32_t)((src).line >> 32))
@@ -32,6 +33,12 @@ void explain_known(struct explanation *x)
 		g->evidence = facts_text(f, k->quote);
 		g->fix = facts_text(f, k->fix);
 		g->hint = facts_text(f, k->hint);
+		struct data_guard guard;
+		if (slice_is(g->id, "guard-on-data") && data_guard_find(x, g->evidence, slice_of(NULL, 0), &guard)) {
+			g->why = guard.why;
+			g->fix = guard.fix;
+			g->hint = guard.hint;
+		}
 		g->next = facts_text(f, k->check);
 		g->src = k->src;
 		g->count = k->count;
