@@ -5,8 +5,9 @@
  *     r = inflate_step(z, from, n, &used, to, room, &made);
  *     inflate_close(z);
  *
- * zlib is linked. liblzma.so.5 and libzstd.so.1 are loaded when the first such file is opened (every Debian has both, dpkg needs them): without them only
- * these files cannot be read. Memory is bounded whatever the file says: windows of at most 128 MiB (zstd), 256 MiB in all (xz).
+ * zlib is linked. liblzma.so.5 and libzstd.so.1 are loaded when the first such file is opened (dpkg needs both, so every Debian
+ * has them); without them only these files cannot be read. Memory is bounded whatever the file says: windows of at most 128 MiB
+ * (zstd), 256 MiB in all (xz).
  */
 #ifndef PT2_INFLATE_H
 #define PT2_INFLATE_H
@@ -16,13 +17,17 @@ struct inflate;
 
 enum { INFLATE_MAGIC = 6 };
 
-/* What is known of a file that starts with these bytes: 0: not compressed; n or less: compressed; more: so many bytes are needed to know. */
+/* For a file that starts with these n bytes. 0: not compressed; n or less: compressed; more: the number of bytes needed to know. */
 size_t inflate_magic(const char *head, size_t n);
 /* NULL with *err set: its library is missing. */
 struct inflate *inflate_open(const char *head, size_t n, struct err *err);
 void inflate_close(struct inflate *z);
 
-enum inflate_result { INFLATE_MORE, INFLATE_ENDED /* a stream is complete; the file may end, or another one may follow */, INFLATE_CORRUPT };
+enum inflate_result {
+	INFLATE_MORE,
+	INFLATE_ENDED /* a stream is complete; the file may end, or another one may follow */,
+	INFLATE_CORRUPT
+};
 /* Takes *used of the n bytes and makes *made (at most room). */
 enum inflate_result inflate_step(struct inflate *z, const char *from, size_t n, size_t *used, char *to, size_t room, size_t *made);
 /* "the gzip data ends early", "... is corrupt" */

@@ -48,7 +48,7 @@ int input_open(struct input *in, const char *path, struct err *err)
 	}
 	in->seekable = S_ISREG(st.st_mode);
 	in->size = in->seekable ? (uint64_t)st.st_size : 0;
-	/* The first bytes decide: compressed or plain. A pipe may deliver them one by one; what is plain from its first byte on is not waited for. */
+	/* The first bytes decide: compressed or plain. A pipe may deliver them one by one; no more are read than are needed to know. */
 	char *head = buf_room(&in->tail, 64);
 	size_t need;
 	while ((need = inflate_magic(head, in->tail.len)) > in->tail.len) {
@@ -127,7 +127,8 @@ static size_t inflate_some(struct input *in, char *to, size_t n)
 			in->chunk_at = 0;
 			in->chunk_to = (size_t)r;
 		}
-		enum inflate_result r = inflate_step(in->packed, in->chunk + in->chunk_at, in->chunk_to - in->chunk_at, &used, to, n, &made);
+		enum inflate_result r =
+		    inflate_step(in->packed, in->chunk + in->chunk_at, in->chunk_to - in->chunk_at, &used, to, n, &made);
 		in->chunk_at += used;
 		got += made;
 		in->packed_full = made == n; /* there may be more in it without further input */

@@ -34,8 +34,8 @@ struct input {
 	size_t chunk_at, chunk_to;
 	bool packed_ended; /* a member is complete; the file may end here */
 	bool packed_full;  /* the last piece filled its room */
-	const char *lost; /* why the input broke off (a truncated or corrupt compressed file, a read error); what came before is valid */
-	bool unread;      /* ... because of a system error: then no result may pass for one about the whole input */
+	const char *lost;  /* why the input broke off (a truncated or corrupt compressed file, a read error); what came before is valid */
+	bool unread;       /* ... because of a system error: then no result may pass for one about the whole input */
 };
 
 struct window {
