@@ -14,7 +14,7 @@ static const struct opt_spec spec = {
 		{"trace.log", "explain a log that TORCH_TRACE wrote"},
 		{"fix trace.log", "show one-line fixes, as a patch"}},
     .footer = "INPUT: a trace or directory (TORCH_TRACE), torch_compile_debug, a text, or -.",
-    .more = "A text is a TORCH_LOGS log, a program's stderr or a pasted message. Files may be compressed (.gz); - is standard input.",
+    .more = "A text is a TORCH_LOGS log, a program's stderr or a pasted message. Files may be .gz, .xz or .zst; - is standard input.",
     .options = explain_table,
     .operands = "INPUT...",
     .min = 1,

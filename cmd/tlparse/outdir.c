@@ -727,8 +727,8 @@ static char **folder_names(const struct report *r)
 	char **name = xcalloc(r->n, sizeof(*name));
 	for (unsigned i = 0; i < r->n; i++) {
 		struct slice base = slice_str(path_base(r->log[i].path));
-		static const char *const ext[] = {".gz", ".log"};
-		for (unsigned k = 0; k < 2; k++)
+		static const char *const ext[] = {".gz", ".xz", ".zst", ".log"};
+		for (unsigned k = 0; k < ARRAY_LEN(ext); k++)
 			if (base.n > strlen(ext[k]) && slice_ends(base, ext[k]))
 				base.n -= strlen(ext[k]);
 		LOCAL_BUF b = {0};

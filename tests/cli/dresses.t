@@ -75,4 +75,19 @@ is "colours, labels and quotes at once" "$(printf '> [rank1]: \033[31mTraceback 
 	"/home/u/app.py:3 KeyError: 'a'"
 is "an error that a program prints is no failure" "$(printf 'epoch 1\nValueError: retrying\nepoch 2\n' | fxexplain -q --json - | jq '.findings | length')" 0
 is "lines are counted as they are" "$(printf '\n\n> Traceback (most recent call last):\n>   File "/home/u/app.py", line 3, in <module>\n>     f()\n> KeyError: 1\n' | fxexplain -q --json - | jq -c '[.failures[0].line, .inputs[0].lines]')" '[3,6]'
+
+# ---- compressed ----
+seq 30000 | sed 's/^/step /' >log
+cat key_error/stderr >>log
+for packer in gzip xz zstd; do
+	command -v $packer >/dev/null || { skip "a log packed by $packer" "no $packer"; continue; }
+	$packer -c <log >packed 2>/dev/null
+	is "a log packed by $packer" "$(fxexplain -q --json packed | jq -c '[.findings[0].title, .inputs[0].lines]')" "[\"KeyError: 'missing'\",$(wc -l <log)]"
+	is "the same through a pipe, in two members" "$(cat packed packed | fxexplain -q --json - | jq -c '.inputs[0].lines')" $((2 * $(wc -l <log)))
+	head -c $(($(stat -c %s packed) / 2)) packed >half
+	like "half of a log packed by $packer" "$(fxexplain --json half 2>&1)" "data ends early"
+	{ head -c 5000 packed; head -c 9000 /dev/zero; tail -c 2000 packed; } >bad
+	run fxexplain --json bad
+	like "a damaged one" "$status $(cat out err)" "^[0-4] .*data (is corrupt|ends early)"
+done
 done_testing

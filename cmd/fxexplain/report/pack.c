@@ -41,8 +41,10 @@ static void add_input(struct pack *p, const struct fact_input *in, const struct 
 	FREED char *from = xstrndup(path.p, path.n);
 	FREED char *name = xasprintf("%s%s", in->kind == FACT_TRACE ? "trace/" : "text/", path_base(from));
 	size_t n = strlen(name);
-	if (n > 3 && !strcmp(name + n - 3, ".gz")) /* it is decompressed */
-		name[n - 3] = 0;
+	static const char *const packed[] = {".gz", ".xz", ".zst"}; /* it is decompressed */
+	for (unsigned i = 0; i < ARRAY_LEN(packed); i++)
+		if (n > strlen(packed[i]) && !strcmp(name + n - strlen(packed[i]), packed[i]))
+			name[n - strlen(packed[i])] = 0;
 	if (!path.n) {
 		bundle_leave_out(p->w, shown, SLICE("came through a pipe: pass it as a file"));
 	} else if (in->unread) { /* already warned */

@@ -196,7 +196,7 @@ int pack_trace(struct buf *b, const char *path, const struct intern *ids, struct
 	}
 	end_record(&c);
 	*cut += c.cut;
-	if (in.lost && !in.gz) /* of a damaged .gz the report has said so */
+	if (in.lost && !in.packed) /* of a damaged .gz the report has said so */
 		warn("'%s' is not whole in the bundle: %s", path, in.lost);
 	input_close(&in);
 	buf_release(&c.payload);

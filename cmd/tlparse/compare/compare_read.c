@@ -1,4 +1,5 @@
 /* compare_read.c - reads a log for a comparison. */
+#include "base/io/inflate.h"
 #include "compare/compare_part.h"
 
 #include <errno.h>
@@ -202,8 +203,9 @@ static void progress(void *ctx, uint64_t consumed, uint64_t size)
 /* Can payloads be read again from the file itself? */
 static int open_plain(const char *path)
 {
-	char head[2];
-	if (!strcmp(path, "-") || input_head(path, head, 2) < 2 || !memcmp(head, "\x1f\x8b", 2))
+	char head[INFLATE_MAGIC] = {0};
+	size_t n = strcmp(path, "-") != 0 ? input_head(path, head, sizeof(head)) : 0, need = inflate_magic(head, n);
+	if (n < 2 || (need && need <= n))
 		return -1;
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }

@@ -156,8 +156,8 @@ struct message {
 	bool user, user_frames; /* below "from user code:" */
 	bool other;             /* below other words for the user's frames, which count if there is no "from user code" */
 	struct srcloc other_at;
-	bool colon;             /* the last line that is not blank ended in one: the following text belongs to it */
-	const char *end;        /* after the last nonblank line */
+	bool colon;      /* the last line that is not blank ended in one: the following text belongs to it */
+	const char *end; /* after the last nonblank line */
 	const char *cpp_end;
 };
 
@@ -262,7 +262,8 @@ static bool above_user_code(struct slice rest, struct margin m)
 {
 	struct slice line, in;
 	for (int i = 0; i < 40 && slice_line(&rest, &line); i++) {
-		if (!inside(line, m, &in) || traceback_starts(line) || slice_starts(in, "torch._") || slice_is(in, cause) || slice_is(in, context))
+		if (!inside(line, m, &in) || traceback_starts(line) || slice_starts(in, "torch._") || slice_is(in, cause) ||
+		    slice_is(in, context))
 			return false;
 		if (slice_starts(in, "from user code") || names_user(in))
 			return true;
@@ -286,7 +287,7 @@ static void take_message(struct slice *rest, struct margin margin, enum tracebac
 		/* a blank line depends on the paragraph after it, which must be a known one */
 		bool new_paragraph = !blank(in) && m->end && before.p > m->end + 1;
 		if (end == TRACEBACK_BARE && (blanks > 3 || (new_paragraph && !m->colon && !m->user && !belongs(in) &&
-							   (tb->from_user.line || !above_user_code(*rest, margin))))) {
+							     (tb->from_user.line || !above_user_code(*rest, margin))))) {
 			tb->ended = true;
 			*rest = before;
 			return;

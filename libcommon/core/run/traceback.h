@@ -43,10 +43,10 @@ struct traceback {
 	struct slice type;                /* "KeyError", "torch._dynamo.exc.Unsupported"; empty: the text ends before it */
 	struct slice message;             /* after "type: ", complete; may be empty */
 	struct srcloc user, torch, inner; /* innermost frame of the user's code, of torch, of all; line 0: none */
-	struct srcloc from_user;          /* innermost frame below "from user code:"; without it, below "Original traceback:", "The following call
+	struct srcloc from_user; /* innermost frame below "from user code:"; without it, below "Original traceback:", "The following call
 					   * raised this error", "User Stack", or of "Caused by: (app/m.py:12 in f)" */
-	struct slice cpp;                 /* from "Exception raised from" on; empty: none */
-	struct srcloc cpp_at;             /* the C++ file and line it names */
+	struct slice cpp;        /* from "Exception raised from" on; empty: none */
+	struct srcloc cpp_at;    /* the C++ file and line it names */
 	uint32_t frames;
 	uint32_t depth;           /* bars before it: of an exception group's member */
 	bool group;               /* an exception group: members follow */
@@ -56,7 +56,8 @@ struct traceback {
 
 /* Its length, including the chain line and blank lines after it; 0: no traceback starts on the text's first line. */
 size_t traceback_parse(struct slice text, enum traceback_end end, struct traceback *out);
-/* The same without its first lines: the text starts in the middle of the frames, or with the exception's own line. 0 also if that is missing. */
+/* The same for a traceback whose first lines were cut: the text starts with a frame or with the exception's own line. 0 also if that
+ * line is missing. */
 size_t traceback_parse_cut(struct slice text, enum traceback_end end, struct traceback *out);
 /* The first traceback in the text, wherever it starts; false: none. For payloads of dynamo_error and the like, whose last traceback (chains
  * are followed) is the one the program saw. */

@@ -1,12 +1,13 @@
 #include "base/io/window.h"
 
+#include "base/io/inflate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { GZ_CHUNK = 1 << 18 };
+enum { PACKED_CHUNK = 1 << 18 };
 
 static ssize_t read_some(struct input *in, char *to, size_t n)
 {
@@ -47,10 +48,12 @@ int input_open(struct input *in, const char *path, struct err *err)
 	}
 	in->seekable = S_ISREG(st.st_mode);
 	in->size = in->seekable ? (uint64_t)st.st_size : 0;
-	/* The first bytes decide: gzip or plain. A pipe may deliver them one by one. */
+	/* The first bytes decide: compressed or plain. A pipe may deliver them one by one; no more are read than are needed to know. */
 	char *head = buf_room(&in->tail, 64);
-	while (in->tail.len < 2) {
-		ssize_t r = read_some(in, head + in->tail.len, 2 - in->tail.len);
+	size_t need;
+	while ((need = inflate_magic(head, in->tail.len)) > in->tail.len) {
+		size_t left = (in->tail.len < 2 ? 2 : need) - in->tail.len;
+		ssize_t r = read_some(in, head + in->tail.len, left);
 		if (r <= 0)
 			break;
 		buf_wrote(&in->tail, (size_t)r);
@@ -61,31 +64,30 @@ int input_open(struct input *in, const char *path, struct err *err)
 		errno = EIO;
 		return -1;
 	}
-	if (in->tail.len == 2 && !memcmp(in->tail.p, "\x1f\x8b", 2)) {
-		z_stream *z = in->gz = xcalloc(1, sizeof(*z));
-		in->gzbuf = xmalloc(GZ_CHUNK);
-		memcpy(in->gzbuf, in->tail.p, 2);
+	if (need && need <= in->tail.len) {
+		in->packed = inflate_open(head, in->tail.len, err);
+		if (!in->packed) {
+			input_close(in);
+			return -1;
+		}
+		in->chunk = xmalloc(PACKED_CHUNK);
+		memcpy(in->chunk, head, in->tail.len);
+		in->chunk_to = in->tail.len;
 		buf_cut(&in->tail, 0);
-		z->next_in = (Bytef *)in->gzbuf;
-		z->avail_in = 2;
-		if (inflateInit2(z, 15 + 16) != Z_OK)
-			return err_set(err, EXIT_ENVIRON, "cannot initialize zlib");
 	}
 	return 0;
 }
 
 void input_close(struct input *in)
 {
-	if (in->gz) {
-		inflateEnd(in->gz);
-		free(in->gz);
-		free(in->gzbuf);
-	}
+	inflate_close(in->packed);
+	free(in->chunk);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	buf_release(&in->tail);
 	in->fd = -1;
-	in->gz = NULL;
+	in->packed = NULL;
+	in->chunk = NULL;
 }
 
 bool input_failed_here(void) { return errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM; }
@@ -112,47 +114,38 @@ size_t input_head(const char *path, char *head, size_t n)
 /* Decompressed bytes, 0 at the end. There may be several members (gzip a b > c; log rotation). */
 static size_t inflate_some(struct input *in, char *to, size_t n)
 {
-	z_stream *z = in->gz;
-	z->next_out = (Bytef *)to;
-	z->avail_out = n > UINT32_MAX ? NONE : (uInt)n;
-	const uInt want = z->avail_out;
-	while (z->avail_out == want) {
-		if (!z->avail_in) {
-			ssize_t r = read_some(in, in->gzbuf, GZ_CHUNK);
+	size_t got = 0;
+	while (!got) {
+		size_t used, made;
+		if (in->chunk_at == in->chunk_to && !in->packed_full) {
+			ssize_t r = read_some(in, in->chunk, PACKED_CHUNK);
 			if (r <= 0) {
-				if (!in->gz_ended && !in->lost)
-					in->lost = "the gzip data ends early";
+				if (!in->packed_ended && !in->lost)
+					in->lost = inflate_lost(in->packed, true);
 				break;
 			}
-			z->next_in = (Bytef *)in->gzbuf;
-			z->avail_in = (uInt)r;
+			in->chunk_at = 0;
+			in->chunk_to = (size_t)r;
 		}
-		if (in->gz_ended) {
-			if (*z->next_in == 0) { /* tape padding */
-				z->next_in++;
-				z->avail_in--;
-				continue;
-			}
-			if (inflateReset(z) != Z_OK)
-				break;
-			in->gz_ended = false;
-		}
-		int r = inflate(z, Z_NO_FLUSH);
-		if (r == Z_STREAM_END) {
-			in->gz_ended = true;
-		} else if (r != Z_OK && r != Z_BUF_ERROR) {
-			in->lost = "the gzip data is corrupt";
+		enum inflate_result r =
+		    inflate_step(in->packed, in->chunk + in->chunk_at, in->chunk_to - in->chunk_at, &used, to, n, &made);
+		in->chunk_at += used;
+		got += made;
+		in->packed_full = made == n; /* there may be more in it without further input */
+		in->packed_ended = r == INFLATE_ENDED;
+		if (r == INFLATE_CORRUPT || (!used && !made && in->chunk_at < in->chunk_to)) {
+			in->lost = inflate_lost(in->packed, false);
 			break;
 		}
 	}
-	return want - z->avail_out;
+	return got;
 }
 
 static size_t read_fully(struct input *in, char *to, size_t n)
 {
 	size_t got = 0;
 	while (got < n && !in->eof) {
-		size_t r = in->gz ? inflate_some(in, to + got, n - got) : (size_t)read_some(in, to + got, n - got);
+		size_t r = in->packed ? inflate_some(in, to + got, n - got) : (size_t)read_some(in, to + got, n - got);
 		if (!r || in->lost)
 			in->eof = true;
 		got += r;

@@ -1,7 +1,7 @@
 /* window.h - read a file of any size through windows that end where a record ends.
  *
- * Works for regular files, pipes and standard input ("-"), plain or gzip (recognised by its first two bytes, also on a
- * pipe). One pass; memory use depends on the windows, never on the file's size.
+ * Works for regular files, pipes and standard input ("-"), plain or compressed (gzip, xz, zstd; recognised by the first
+ * bytes, also on a pipe: inflate.h). One pass; memory use depends on the windows, never on the file's size.
  *
  *     struct input in;
  *     if (input_open(&in, path, &err) < 0) …
@@ -29,11 +29,13 @@ struct input {
 	uint64_t offset;   /* of the next window, in uncompressed bytes */
 	struct buf tail;   /* read, but belongs to the next window */
 	bool eof, continued;
-	void *gz; /* z_stream, NULL when plain */
-	char *gzbuf;
-	bool gz_ended;    /* a gzip member is complete; the file may end here */
-	const char *lost; /* why the input broke off (a truncated or corrupt .gz, a read error); what came before is valid */
-	bool unread;      /* ... because of a system error: then no result may pass for one about the whole input */
+	struct inflate *packed; /* NULL when plain */
+	char *chunk;            /* compressed bytes; those in [chunk_at, chunk_to) are to come */
+	size_t chunk_at, chunk_to;
+	bool packed_ended; /* a member is complete; the file may end here */
+	bool packed_full;  /* the last piece filled its room */
+	const char *lost;  /* why the input broke off (a truncated or corrupt compressed file, a read error); what came before is valid */
+	bool unread;       /* ... because of a system error: then no result may pass for one about the whole input */
 };
 
 struct window {
@@ -47,7 +49,7 @@ struct window {
 typedef size_t window_cut(const char *data, size_t len);
 
 int input_open(struct input *in, const char *path, struct err *err);
-/* 1: a window, 0: the end. Read errors and damaged gzip data end the input early and set in->lost. */
+/* 1: a window, 0: the end. Read errors and damaged compressed data end the input early and set in->lost. */
 int input_next(struct input *in, struct window *w, size_t want, window_cut *cut);
 void input_close(struct input *in);
 /* Reads the first n bytes of a file, or as many as there are, to detect its format; unchanged (a .gz is not decompressed). 0 unless it is a

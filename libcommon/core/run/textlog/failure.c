@@ -143,8 +143,9 @@ static void unwrap_process(struct traceback *tb)
 static const struct {
 	const char *module, *names;
 } torch_types[] = {
-    {"torch._dynamo.exc.", " Unsupported BackendCompilerFailed TorchRuntimeError InternalTorchDynamoError FailOnRecompileLimitHit UserError "
-			   "UncapturedHigherOrderOpError InvalidBackend RecompileError ResetRequired "},
+    {"torch._dynamo.exc.",
+     " Unsupported BackendCompilerFailed TorchRuntimeError InternalTorchDynamoError FailOnRecompileLimitHit UserError "
+     "UncapturedHigherOrderOpError InvalidBackend RecompileError ResetRequired "},
     {"torch._inductor.exc.", " InductorError LoweringException CppCompileError CUDACompileError InvalidCxxCompiler "},
     {"torch.fx.experimental.symbolic_shapes.", " GuardOnDataDependentSymNode ConstraintViolationError "},
     {"torch._subclasses.fake_tensor.", " DataDependentOutputException DynamicOutputShapeException UnsupportedOperatorException "},
@@ -165,8 +166,8 @@ const char *log_torch_module(struct slice type)
 	return NULL;
 }
 
-/* An error that another program's logger prints with every line, vLLM's "ERROR 06-18 08:08:25 [core.py:520] ": what torch's own logs hold it went on
- * from. */
+/* An error that another program's logger prints with every line, like vLLM's "ERROR 06-18 08:08:25 [core.py:520] ". Only from
+ * what torch's own loggers print did the program go on. */
 static bool own_error(const struct block *b)
 {
 	return b->record && b->head && (b->head->level == 'E' || b->head->level == 'C') && !slice_find(b->head->source, "torch/");
@@ -262,7 +263,8 @@ uint32_t parse_traceback(struct block *b, uint32_t i) { return one_chain(b, i, f
 
 static bool error_type(struct slice type)
 {
-	return slice_ends(type, "Error") || slice_ends(type, "Exception") || slice_ends(type, "Interrupt") || slice_ends(type, "StopIteration");
+	return slice_ends(type, "Error") || slice_ends(type, "Exception") || slice_ends(type, "Interrupt") ||
+	       slice_ends(type, "StopIteration");
 }
 
 static bool first_text(const struct block *b, uint32_t i)
@@ -275,8 +277,9 @@ static bool first_text(const struct block *b, uint32_t i)
 	return b->line[0].no == 1;
 }
 
-/* A traceback whose head was cut: its frames, "  File "app/m.py", line 5, in f", or its last lines, "torch._dynamo.exc.Unsupported: ...". Only in a
- * bare text. An exception of Python's own counts after its frames or as the text's first line: programs print such lines, too. */
+/* A traceback whose head was cut: it starts with a frame, "  File "app/m.py", line 5, in f", or with the exception's own line,
+ * "torch._dynamo.exc.Unsupported: ...". Only in a bare text. An exception of Python's own counts after its frames or as the text's
+ * first line: programs print such lines, too. */
 uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 {
 	struct slice line = block_line(b, i);
@@ -289,7 +292,7 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	size_t used = traceback_parse_cut(block_lines(b, i, b->n), TRACEBACK_BARE, &tb);
 	if (!b->final && (!used || !tb.ended) && frames)
 		return BLOCK_MORE;
-	if (frames && !used) { /* frames of something else: not to be looked at again from each of them */
+	if (frames && !used) { /* frames of something else: skip them, instead of trying each */
 		uint32_t n = block_lines_to(b, i, tb.whole.p + tb.whole.n);
 		return n ? n : 1;
 	}

@@ -289,7 +289,7 @@ static void on_match(void *ctx, const struct pattern_match *m)
 	struct pattern_match bare = *m; /* a quote is compared with messages, which have no labels */
 	struct log_head h;
 	bare.quote = slice_skip(m->quote, log_labels(m->quote));
-	if (log_head_parse(bare.quote, &h))
+	if (log_head_parse(bare.quote, &h) && h.strict && !slice_find(h.source, "torch")) /* torch's own says how grave it is */
 		bare.quote = slice_skip(bare.quote, h.len);
 	facts_take_known(t->f, fact_src(t->input, m->line), NONE, &bare);
 }

@@ -1,7 +1,7 @@
 /* textlog.h - reads text logs: the human-readable output of PyTorch and Python.
  *
  * It reads any text: TORCH_LOGS output on stderr, debug.log of torch_compile_debug/run_X/torchdynamo, a program's output,
- * messages pasted in; plain or .gz, a file or a pipe. One pass; memory is bounded whatever the text: rows of a table are
+ * messages pasted in; plain or compressed, a file or a pipe. One pass; memory is bounded whatever the text: rows of a table are
  * capped at TEXTLOG_ROWS_MAX (the rest is counted), a text at TEXTLOG_TEXT_MAX bytes, a line at
  * TEXTLOG_LINE_MAX.
  *

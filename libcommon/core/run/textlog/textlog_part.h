@@ -74,10 +74,10 @@ void block_begins(struct block *b, bool recompile);
 uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end);
 
 typedef uint32_t block_parser(struct block *b, uint32_t i);
-block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile, parse_recompile_tuple,
-    parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard, parse_replacement, parse_specializing,
-    parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error,
-    parse_compiler_line, parse_signal, parse_faulthandler, parse_version;
+block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break, parse_compiling, parse_explain, parse_dynamo_produced,
+    parse_recompile, parse_recompile_tuple, parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard,
+    parse_replacement, parse_specializing, parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph,
+    parse_debug_trace, parse_path, parse_cpp_error, parse_compiler_line, parse_signal, parse_faulthandler, parse_version;
 
 /* Lines from i of the channel's text; returns how many are finished. */
 uint32_t log_scan(struct block *b);

@@ -91,12 +91,9 @@ static struct slice line_at(struct slice text, const char *p, struct slice *rest
 	return line;
 }
 
-static bool has_prefix(struct slice line, struct slice prefix)
-{
-	return prefix_of(slice_skip(line, log_labels(line)), prefix) > 0;
-}
+static bool has_prefix(struct slice line, struct slice prefix) { return prefix_of(slice_skip(line, log_labels(line)), prefix) > 0; }
 
-/* Does the same stand before the next lines? */
+/* Do the next lines have it, too? */
 static bool repeats(struct slice rest, struct slice prefix)
 {
 	struct slice line;
@@ -118,7 +115,7 @@ static void learn(struct undress *u, struct slice prefix)
 	to->n = prefix.n;
 }
 
-/* The prefixes before `word`, wherever it stands in the text with something before it. */
+/* The prefixes before `word`, wherever it is not at the start of its line. */
 static void learn_from(struct undress *u, struct slice text, const char *word)
 {
 	struct slice rest = text, after;
@@ -143,7 +140,9 @@ static size_t first_line_only(struct slice line, struct slice rest)
 		return 0;
 	part = unknown_part(line, p);
 	size_t labels = log_labels(line);
-	return part.n && part.p + part.n == p && slice_starts(slice_skip(next, log_labels(next)), "  File \"") && part.p == line.p + labels ? part.n : 0;
+	return part.n && part.p + part.n == p && slice_starts(slice_skip(next, log_labels(next)), "  File \"") && part.p == line.p + labels
+		   ? part.n
+		   : 0;
 }
 
 /* ---- terminal escapes ---- */
@@ -326,12 +325,14 @@ static bool pytest_mark(struct slice line) { return slice_starts(line, "E   ") |
 static bool pytest_title(struct slice line)
 {
 	line = slice_trim(line);
-	return line.n > 8 && slice_starts(line, "___") && slice_ends(line, " ___") == false && slice_ends(line, "___") && slice_find(line, "_ ") && !slice_find(line, "_ _ _");
+	return line.n > 8 && slice_starts(line, "___") && slice_ends(line, " ___") == false && slice_ends(line, "___") &&
+	       slice_find(line, "_ ") && !slice_find(line, "_ _ _");
 }
 
 static bool pytest_place(struct slice line, struct slice *file, uint64_t *no, struct slice *after)
 {
-	return line.n && line.p[0] != ' ' && line.p[0] != '>' && !pytest_mark(line) && path_line(line, file, no, after) && slice_starts(*after, ":");
+	return line.n && line.p[0] != ' ' && line.p[0] != '>' && !pytest_mark(line) && path_line(line, file, no, after) &&
+	       slice_starts(*after, ":");
 }
 
 /* The place below a frame's source. */
@@ -387,7 +388,8 @@ static void pytest_line(struct undress *u, struct slice line, struct slice rest,
 
 static bool chain(struct slice line)
 {
-	return slice_starts(line, "The above exception was the direct cause") || slice_starts(line, "During handling of the above exception");
+	return slice_starts(line, "The above exception was the direct cause") ||
+	       slice_starts(line, "During handling of the above exception");
 }
 
 /* ---- lines ---- */
@@ -469,7 +471,8 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 
 static bool anything(struct undress *u, struct slice text)
 {
-	static const char *const words[] = {title, "  File \"", "from user code:", "torch._dynamo.exc.", "torch._inductor.exc.", "\nE   ", ": Explanation:"};
+	static const char *const words[] = {title,    "  File \"",     "from user code:", "torch._dynamo.exc.", "torch._inductor.exc.",
+					    "\nE   ", ": Explanation:"};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)

@@ -1,20 +1,21 @@
-/* undress.h - a pasted text without what the tools around it put before its lines or made of its tracebacks.
+/* undress.h - removes from a pasted text what other tools put before its lines, and writes their tracebacks as Python does.
  *
  *     struct undress u = {0};
- *     struct slice plain = undress(&u, window);      // whole lines; as many lines come out as went in, so line numbers stay
+ *     struct slice plain = undress(&u, window);      // whole lines, and the same number of lines: line numbers stay valid
  *     undress_release(&u);
  *
- * What it knows:
- *     any text before each line      "> ", "node17: ", "[1,0]<stderr>:", "2026-03-01 09:14:00,123 - root - ERROR - ": learned from a traceback in the
- *                                    text, where the same text, but for its digits and levels, stands before the next line, too. Labels and
- *                                    record prefixes that textlog.h reads stay: they say whose line it is.
- *     one before the first line      "... - ERROR - Traceback (most recent call last):", the rest bare
+ * It reads:
+ *     a prefix of each line          "> ", "node17: ", "[1,0]<stderr>:", "2026-03-01 09:14:00,123 - root - ERROR - ": learned from a
+ *                                    traceback whose next lines have the same prefix, except for digits and levels. Labels and
+ *                                    record prefixes that textlog.h reads are kept: they say whose line it is.
+ *     a prefix of the first line     "... - ERROR - Traceback (most recent call last):", followed by bare lines
  *     terminal escapes               colours, titles, Buildkite's ESC _bk;t=1772356440000 BEL
  *     Jupyter, IPython, Colab        "KeyError      Traceback (most recent call last)", "Cell In[3], line 7", "File ~/x.py:12, in f(x)",
- *                                    "[/x.py](https://localhost:8080/#) in f(x)": as Python writes it; the file of a cell is "Cell In[3]"
- *     pytest                         ">       f(x)", "app/x.py:12: in f", "E   KeyError: 'a'": as Python writes it
+ *                                    "[/x.py](https://localhost:8080/#) in f(x)"; the file of a cell is "Cell In[3]"
+ *     pytest                         ">       f(x)", "app/x.py:12: in f", "E   KeyError: 'a'"
  *
- * A window is looked through once for tracebacks; without one, and without escapes, it is returned as it is. The result holds until the next call.
+ * Each window is searched once for tracebacks; without one, and without escapes, it is returned unchanged. The result is valid
+ * until the next call.
  */
 #ifndef PT2_UNDRESS_H
 #define PT2_UNDRESS_H

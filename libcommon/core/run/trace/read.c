@@ -84,7 +84,7 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	}
 	unsigned threads = r.hooks->threads ? r.hooks->threads : cpu_count();
 	/* Small logs are not worth a thread. */
-	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads;
+	threads = r.in.seekable && !r.in.packed && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads;
 	const unsigned n = threads + (threads > 1);
 	/* All windows together take 12 MiB, and their results as much again. */
 	r.window = (12u << 20) / n / (r.hooks->share ? r.hooks->share : 1);

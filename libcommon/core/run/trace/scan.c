@@ -575,7 +575,7 @@ bool trace_is_log(const char *path)
 		while (!found && slice_line(&rest, &line))
 			found = line.n && line.p[0] != '\t' && find_prefix(line.p, line.p + line.n, &x) && *x.envelope == '{';
 	}
-	const bool broke_off = in.lost && !in.gz;
+	const bool broke_off = in.lost && !in.packed;
 	window_release(&w);
 	input_close(&in);
 	errno = broke_off ? EIO : 0;
