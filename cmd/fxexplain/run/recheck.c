@@ -96,8 +96,7 @@ void recheck_tell(const struct recheck *c, const struct child_result *first, str
 	struct err err;
 	LOCAL_BUF error = {0}, before = {0}, inner = {0};
 	static const struct facts_options o;
-	f->succeeded = first->how == CHILD_EXITED && first->status == 0;
-	if (!c->ran || f->succeeded)
+	if (!c->ran)
 		return;
 	if (c->r.how == CHILD_EXITED && c->r.status == 0) {
 		f->eager = EAGER_PASSES;

@@ -650,7 +650,6 @@ struct facts {
 	ROWS(struct fact_frame, frame); /* filled by facts_frames */
 	ROWS(uint32_t, frame_compile);
 	/* Not from the inputs, but from who ran the command. */
-	bool succeeded; /* it exited with status 0 */
 	enum facts_eager eager;
 	uint32_t eager_error; /* how it failed in eager mode, one line; NONE */
 	struct buf tmp;

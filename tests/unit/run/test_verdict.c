@@ -141,6 +141,41 @@ static void test_not_known(void **state)
 	}
 }
 
+/* Dynamo's refusal of a frame that then runs in eager mode; not where it ended the program, or may have (fullgraph=True). */
+static void test_survived(void **state)
+{
+	static const struct {
+		bool caught, ended;
+		const char *reason;
+		enum finding_kind kind;
+	} cases[] = {{true, false, "Call to `torch._dynamo.graph_break()`", FINDING_BREAK},
+		     {false, false, "Call to `torch._dynamo.graph_break()`", FINDING_FAILURE},
+		     {false, false, "Unsupported functorch tracing attempt", FINDING_BREAK},
+		     {false, true, "Unsupported functorch tracing attempt", FINDING_FAILURE}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct facts f;
+		struct explanation x;
+		facts_init(&f);
+		uint32_t in = facts_input(&f, FACT_TRACE, "t");
+		struct fact_break *b = facts_new_brk(&f, fact_src(in, 1));
+		b->reason = text(&f, "Failed to trace builtin operator");
+		struct fact_failure *r = facts_new_failure(&f, fact_src(in, 2));
+		r->type = text(&f, "torch._dynamo.exc.Unsupported");
+		r->reason = text(&f, cases[i].reason);
+		r->caught = cases[i].caught;
+		r->ended = cases[i].ended;
+		explain(&x, &f);
+		assert_int_equal(x.n_component, cases[i].kind == FINDING_FAILURE);
+		bool there = false;
+		for (uint32_t k = 0; k < x.n_finding; k++)
+			there |= slice_has(x.finding[k].title, cases[i].reason) && x.finding[k].kind == cases[i].kind;
+		assert_true(there);
+		explanation_release(&x);
+		facts_release(&f);
+	}
+}
+
 /* "the most recent logged step whose end has not yet been logged" (the troubleshooting guide of torch 2.0). */
 static void test_markers(void **state)
 {
@@ -165,6 +200,7 @@ static void test_markers(void **state)
 		}
 		explain(&x, &f);
 		assert_int_equal(x.n_component ? x.component[0].component : COMPONENT_NONE, expect[n]);
+		assert_true(!x.n_component || (x.component[0].unfinished && x.component[0].sure == SURE_NOT));
 		explanation_release(&x);
 		facts_release(&f);
 	}
@@ -317,9 +353,9 @@ static void test_resume(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_component), cmocka_unit_test(test_not_known), cmocka_unit_test(test_markers),
-	    cmocka_unit_test(test_guards),    cmocka_unit_test(test_type),      cmocka_unit_test(test_frames),
-	    cmocka_unit_test(test_resume),
+	    cmocka_unit_test(test_component), cmocka_unit_test(test_not_known), cmocka_unit_test(test_survived),
+	    cmocka_unit_test(test_markers),   cmocka_unit_test(test_guards),    cmocka_unit_test(test_type),
+	    cmocka_unit_test(test_frames),    cmocka_unit_test(test_resume),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

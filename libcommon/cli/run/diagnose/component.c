@@ -631,7 +631,7 @@ static struct slice sameness(struct explanation *x, const struct fact_failure *r
 	return buf_slice(b);
 }
 
-/* How long the outermost phase had been open: the innermost may have begun just now. */
+/* How long the outermost phase had been open: the innermost may have started just now. */
 static double open_seconds(const struct facts *f, uint32_t input)
 {
 	double most = -1;

@@ -181,7 +181,7 @@ bool evidence_survived(const struct explanation *x, const struct fact_failure *r
 	const struct facts *f = x->facts;
 	if (!slice_ends(explain_text(x, r->type), "Unsupported") || r->ended || f->input[r->src.input].kind != FACT_TRACE)
 		return false;
-	if (r->caught || f->succeeded)
+	if (r->caught)
 		return true;
 	/* vmap and grad run their function as a frame of its own only after a break in the caller: with fullgraph=True that one fails. */
 	if (slice_find(explain_text(x, r->reason), "Unsupported functorch tracing attempt"))

@@ -8,8 +8,8 @@
 #define PT2_EVIDENCE_H
 #include "run/diagnose/finding.h"
 
-/* A check of the program's own on its numbers failed: torch.testing.assert_close, `assert torch.allclose(a, b)`, "loss is nan", and autograd's
- * anomaly mode ("Function 'CompiledFunctionBackward' returned nan values"). */
+/* A check of the program's own on its numbers failed: torch.testing.assert_close, `assert torch.allclose(a, b)`, "loss is nan", and
+ * autograd's anomaly mode ("Function 'CompiledFunctionBackward' returned nan values"). */
 enum own_check { CHECK_NONE, CHECK_NUMBERS, CHECK_NAN };
 enum own_check evidence_own_check(const struct explanation *x, const struct fact_failure *r);
 /* Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors. */
