@@ -308,7 +308,9 @@ static void ranks_in_words(void **state)
 		LOCAL_BUF b = {0};
 		facts_init(&many);
 		for (uint32_t i = 0; i < want[k].ranks; i++)
-			many.input[facts_input(&many, FACT_TRACE, "t")].rank = i;
+			facts_input(&many, FACT_TRACE, "t");
+		for (uint32_t i = 0; i < want[k].ranks; i++)
+			many.input[i].rank = i;
 		struct explanation e = {.facts = &many};
 		explain_count_ranks(&e);
 		struct finding *g = explain_finding(&e, FINDING_BREAK, FINDING_WARNING);

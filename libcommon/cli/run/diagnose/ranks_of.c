@@ -40,7 +40,7 @@ static void put_ranges(struct buf *b, const int64_t *rank, uint32_t n)
 	for (uint32_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && rank[k] == rank[k - 1] + 1; k++)
 			;
-		if (k - i == 2) /* two are no range */
+		if (k - i == 2) /* two are listed */
 			k = i + 1;
 		buf_addf(b, "%s%lld", i ? ", " : "", (long long)rank[i]);
 		if (k - i > 1)
