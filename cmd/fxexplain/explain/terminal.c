@@ -241,11 +241,12 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 	put_wraps(p->s, from, 8);
 	if (g->seconds > 0 && worst > 0) {
 		buf_addf(b, "  %-*s", LABEL - 2, "time");
-		put_bar(p->s, g->seconds / worst, p->bar);
+		/* What is counted twice (a break's restart and the frame that it restarts), or ran beside, is not more than all of it. */
+		put_bar(p->s, g->seconds < worst ? g->seconds / worst : 1, p->bar);
 		buf_addc(b, ' ');
 		put_seconds(b, g->seconds);
 		if (p->x->n_time)
-			buf_addf(b, ", %.0f %% of the compile time", g->seconds / worst * 100);
+			buf_addf(b, ", %.0f %% of the compile time", g->seconds < worst ? g->seconds / worst * 100 : 100);
 		buf_addc(b, '\n');
 	}
 }
@@ -266,7 +267,7 @@ static void title_line(struct page *p, const struct finding *g)
 	}
 	if (g->n_ranks && g->n_ranks < p->x->n_ranks) {
 		buf_addf(&text, "rank%s ", plural(g->n_ranks));
-		explain_put_ranks(&text, g);
+		explain_put_ranks(&text, p->x, g);
 		buf_adds(&text, ": ");
 	}
 	const size_t used = at.len + text.len;
@@ -301,8 +302,8 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 	     said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	if (g->n_ranks) {
 		LOCAL_BUF ranks = {0};
-		explain_put_ranks(&ranks, g);
-		terminal_lines(p, "ranks", g->n_ranks < p->x->n_ranks ? buf_slice(&ranks) : SLICE("all"), 1);
+		explain_put_ranks(&ranks, p->x, g);
+		terminal_lines(p, "ranks", buf_slice(&ranks), 1);
 	}
 	terminal_lines(p, "cost", g->cost, 2);
 	if (n->why)

@@ -699,7 +699,8 @@ static inline struct slice facts_text(const struct facts *f, uint32_t id)
 /* For the readers: interns a text (empty: NONE); a location. */
 uint32_t facts_intern(struct facts *f, struct slice s);
 struct fact_loc facts_loc(struct facts *f, const struct srcloc *at);
-/* torch cuts the beginning of a file's name off, also within a folder's name ("mp/app/m.py"): the frame's file, if that is the end of it. */
+/* torch cuts the beginning of a file's name off, also within a folder's name ("mp/app/m.py"): becomes the frame's file, if that is its
+ * end. */
 void facts_whole_file(const struct facts *f, struct fact_loc *loc, const struct fact_loc *frame);
 /* The first version found in an input, or NONE. */
 static inline uint32_t facts_torch_version(const struct facts *f)

@@ -2,7 +2,7 @@ import logging
 
 import torch
 
-FIX = r"ignore_logging_functions.add\(log"
+FIX = r"ignore_logging_functions.add\([lL][oO][gG]"
 EDIT = "ignore_logging_functions"
 LOG = logging.getLogger("app")
 

@@ -281,6 +281,49 @@ static void caches_off(void **state)
 	holds(need("cache-off")->hint, "TORCHINDUCTOR_FORCE_DISABLE_CACHES");
 }
 
+/* The settings say that it is on: what is compiled is AOTInductor's. */
+static void caches_of_aot(void **state)
+{
+	(void)state;
+	compile("0/0", 12)->codegen = 6;
+	phase(NONE, "fx_graph_cache_disabled", 0);
+	f.input[0].config.fx_graph_cache = 1;
+	f.input[0].config.force_disable_caches = 0;
+	explain_times(&x);
+	for (uint32_t i = 0; i < x.n_finding; i++)
+		assert_false(slice_is(x.finding[i].id, "cache-off"));
+}
+
+/* Ranks in few words, however many they are. */
+static void ranks_in_words(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t ranks;
+		int64_t without, from;
+		const char *words;
+	} want[] = {{200, -1, 0, "all"}, {200, 137, 0, "199 of 200, not 137"}, {200, 3, 100, "100-199"}, {4, 2, 0, "0, 1, 3"}};
+	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
+		struct facts many;
+		LOCAL_BUF b = {0};
+		facts_init(&many);
+		for (uint32_t i = 0; i < want[k].ranks; i++)
+			facts_input(&many, FACT_TRACE, "t");
+		for (uint32_t i = 0; i < want[k].ranks; i++)
+			many.input[i].rank = i;
+		struct explanation e = {.facts = &many};
+		explain_count_ranks(&e);
+		struct finding *g = explain_finding(&e, FINDING_BREAK, FINDING_WARNING);
+		for (uint32_t i = want[k].ranks; i-- > want[k].from;)
+			if ((int64_t)i != want[k].without)
+				explain_on_input(&e, g, i);
+		explain_put_ranks(&b, &e, g);
+		assert_string_equal(buf_str(&b), want[k].words);
+		explanation_release(&e);
+		facts_release(&many);
+	}
+}
+
 static void cuda_graphs(void **state)
 {
 	(void)state;
@@ -575,10 +618,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(parts_add_up),    T(parts_from_metrics), T(one_function),    T(nothing_known), T(what_dominates), T(overheads),
-	    T(recompiles_cost), T(slow_guards),        T(bypasses),        T(cold_or_new),   T(caches_off),     T(cuda_graphs),
-	    T(ranges),          T(symbols_once),       T(became_constant), T(zero_one),      T(data),           T(constraints_together),
-	    T(fake_kernels),    T(native_kernels),     T(workers),
+	    T(parts_add_up), T(parts_from_metrics), T(one_function),   T(nothing_known), T(what_dominates),
+	    T(overheads),    T(recompiles_cost),    T(slow_guards),    T(bypasses),      T(cold_or_new),
+	    T(caches_off),   T(caches_of_aot),      T(ranks_in_words), T(cuda_graphs),   T(ranges),
+	    T(symbols_once), T(became_constant),    T(zero_one),       T(data),          T(constraints_together),
+	    T(fake_kernels), T(native_kernels),     T(workers),
 	};
 	return RUN(tests);
 }

@@ -161,6 +161,13 @@ static void cold(struct explanation *x)
 	    "torch.compiler.save_cache_artifacts() at the end, torch.compiler.load_cache_artifacts(bytes) at the start of the next job");
 }
 
+/* AOTInductor never looks in the cache (torch/_inductor/compile_fx.py: use_cache ... and not aot_mode), and logs that it is disabled. */
+static bool cache_is_on(const struct facts *f, uint32_t input)
+{
+	const struct fact_config *c = &f->input[input].config;
+	return c->fx_graph_cache == 1 && c->force_disable_caches == 0;
+}
+
 static void off(struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -168,14 +175,15 @@ static void off(struct explanation *x)
 	double seconds = 0;
 	struct fact_src src = {0};
 	for (uint32_t i = 0; i < f->n_phase; i++)
-		if (f->phase[i].compile == NONE && slice_is(facts_text(f, f->phase[i].name), "fx_graph_cache_disabled")) {
+		if (f->phase[i].compile == NONE && slice_is(facts_text(f, f->phase[i].name), "fx_graph_cache_disabled") &&
+		    !cache_is_on(f, f->phase[i].src.input)) {
 			if (!n)
 				src = f->phase[i].src;
 			n += f->phase[i].calls;
 		}
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		seconds += saved_by(&f->compile[i], FACT_CACHE_FX);
-	if (!n || seconds < OFF_SECONDS)
+	if (!n || seconds < OFF_SECONDS || (!x->sum.graphs && explain_aot_compiled(f)))
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");

@@ -428,7 +428,7 @@ static bool limit_of_failure(const struct explanation *x, const struct finding *
 	       f->compile[g->compile].generation == f->compile[limit->compile].generation;
 }
 
-/* The exception of a limit with fullgraph=True says nothing of what changed: what the limit's own finding says is its cause and its fix. */
+/* The exception of a limit with fullgraph=True does not name what changed: what the limit's own finding says is its cause and its fix. */
 static void limits_that_raise(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {

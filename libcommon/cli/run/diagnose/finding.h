@@ -208,7 +208,8 @@ void explain_count_ranks(struct explanation *x);
 void explain_ranks(struct explanation *x);
 void explain_on_input(struct explanation *x, struct finding *g, uint32_t input);
 void explain_on_ranks_of(struct explanation *x, struct finding *g, const struct finding *other);
-void explain_put_ranks(struct buf *b, const struct finding *g); /* "0, 3" */
+/* "0, 3-7", "199 of 200, not 137", "all" */
+void explain_put_ranks(struct buf *b, const struct explanation *x, const struct finding *g);
 /* Did AOTInductor compile something? Such a compilation has no compile id, and so no row of its own. times.c */
 bool explain_aot_compiled(const struct facts *f);
 /* Is it the trace of an export only? Then its compile ids and graphs do not belong to compiled code. headline.c */

@@ -1,17 +1,27 @@
 /* ranks_of.c - which ranks of a run a finding is on. */
 #include "run/diagnose/finding.h"
 
-enum { RANKS_NAMED = 64 };
+enum { RANKS_FIRST = 8 }; /* room for them; it doubles */
 
 static void add_rank(struct explanation *x, struct finding *g, int64_t rank)
 {
-	uint32_t at = 0;
-	while (at < g->n_ranks && g->ranks[at] < rank)
-		at++;
-	if (rank < 0 || x->n_ranks < 2 || g->n_ranks == RANKS_NAMED || (at < g->n_ranks && g->ranks[at] == rank))
+	uint32_t at = 0, end = g->n_ranks;
+	while (at < end) {
+		uint32_t mid = at + (end - at) / 2;
+		if (g->ranks[mid] < rank)
+			at = mid + 1;
+		else
+			end = mid;
+	}
+	if (rank < 0 || x->n_ranks < 2 || (at < g->n_ranks && g->ranks[at] == rank))
 		return;
-	if (!g->ranks)
-		g->ranks = arena_alloc(&x->arena, RANKS_NAMED * sizeof(*g->ranks));
+	if (!g->n_ranks || (g->n_ranks >= RANKS_FIRST && !(g->n_ranks & (g->n_ranks - 1)))) {
+		uint32_t room = g->n_ranks ? 2 * g->n_ranks : RANKS_FIRST;
+		int64_t *more = arena_alloc(&x->arena, room * sizeof(*more));
+		if (g->n_ranks)
+			memcpy(more, g->ranks, g->n_ranks * sizeof(*more));
+		g->ranks = more;
+	}
 	memmove(g->ranks + at + 1, g->ranks + at, (g->n_ranks++ - at) * sizeof(*g->ranks));
 	g->ranks[at] = rank;
 }
@@ -24,10 +34,41 @@ void explain_on_ranks_of(struct explanation *x, struct finding *g, const struct 
 		add_rank(x, g, other->ranks[i]);
 }
 
-void explain_put_ranks(struct buf *b, const struct finding *g)
+/* "0, 3-7, 9" */
+static void put_ranges(struct buf *b, const int64_t *rank, uint32_t n)
 {
-	for (uint32_t i = 0; i < g->n_ranks; i++)
-		buf_addf(b, "%s%lld", i ? ", " : "", (long long)g->ranks[i]);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && rank[k] == rank[k - 1] + 1; k++)
+			;
+		if (k - i == 2) /* two are listed */
+			k = i + 1;
+		buf_addf(b, "%s%lld", i ? ", " : "", (long long)rank[i]);
+		if (k - i > 1)
+			buf_addf(b, "-%lld", (long long)rank[k - 1]);
+	}
+}
+
+enum { FEW_MISSING = 3, MANY = 8 };
+
+void explain_put_ranks(struct buf *b, const struct explanation *x, const struct finding *g)
+{
+	int64_t *all, missing[FEW_MISSING] = {0};
+	uint32_t n = facts_ranks(x->facts, NONE, &all), left = 0;
+	if (g->n_ranks >= n) {
+		buf_adds(b, "all");
+	} else if (g->n_ranks >= MANY && n - g->n_ranks <= FEW_MISSING) {
+		for (uint32_t i = 0, k = 0; i < n && left < FEW_MISSING; i++) {
+			while (k < g->n_ranks && g->ranks[k] < all[i])
+				k++;
+			if (k == g->n_ranks || g->ranks[k] != all[i])
+				missing[left++] = all[i];
+		}
+		buf_addf(b, "%u of %u, not ", g->n_ranks, n);
+		put_ranges(b, missing, left);
+	} else {
+		put_ranges(b, g->ranks, g->n_ranks);
+	}
+	free(all);
 }
 
 void explain_count_ranks(struct explanation *x)

@@ -41,8 +41,8 @@ struct slice plain_names(struct explanation *x, struct slice s); /* anywhere in 
 struct slice what_changed(struct slice change);
 /* What changed at the steps of a frame: "size of x at dim 0: 4 -> 6 -> 8, type of mode: A -> B, ..."; empty: unknown. */
 struct slice frame_cause(struct explanation *x, const struct frame_view *v);
-/* The rows of a frame's steps that have a change: what changed most often first, and the steps of one thing in their order. The caller frees
- * the list. */
+/* The rows of a frame's steps that have a change: what changed most often first, and the steps of one thing in their order.
+ * The caller frees the list. */
 uint32_t frame_by_often(const struct explanation *x, const struct frame_view *v, uint32_t **step);
 /* Only things changed that torch makes dynamic after their first change. symbols: rows of facts.symbol by compilation. */
 bool frame_first_dynamic(struct explanation *x, const struct frame_view *v, const struct chain *symbols);
