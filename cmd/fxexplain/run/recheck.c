@@ -46,7 +46,7 @@ static const struct fact_failure *last_of(const struct facts *f)
 {
 	for (uint32_t i = f->n_failure; i-- > 0;) {
 		const struct fact_failure *r = &f->failure[i];
-		if (!r->restart && !r->caught && r->type != NONE && f->input[r->src.input].kind == FACT_TEXTLOG)
+		if (!r->restart && !r->caught && r->type != NONE) /* a trace's, too: what both have is in the trace only */
 			return r;
 	}
 	return NULL;
@@ -87,7 +87,7 @@ static bool same_words(const struct buf *a, const struct buf *b)
 
 static bool same_place(const struct facts *f, const struct fact_failure *a, const struct facts *g, const struct fact_failure *b)
 {
-	return a->user.line == b->user.line && slice_eq(facts_text(f, a->user.file), facts_text(g, b->user.file));
+	return a->user.line == b->user.line && slice_eq(slice_base(facts_text(f, a->user.file)), slice_base(facts_text(g, b->user.file)));
 }
 
 void recheck_tell(const struct recheck *c, const struct child_result *first, struct facts *f)

@@ -146,7 +146,7 @@ void evidence_eager(struct explanation *x, const struct fact_failure *r, struct 
 	if (f->eager == EAGER_NOT_RUN || !r->ended)
 		return;
 	struct slice error = explain_text(x, f->eager_error);
-	bool program = v->component == COMPONENT_EAGER || v->component == COMPONENT_NONE;
+	bool program = v->component == COMPONENT_EAGER || (v->component == COMPONENT_NONE && v->sure == SURE_NOT);
 	if (f->eager == EAGER_SAME) {
 		v->component = COMPONENT_EAGER;
 		v->sure = SURE_PROVEN;
