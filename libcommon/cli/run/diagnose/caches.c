@@ -183,7 +183,7 @@ static void off(struct explanation *x)
 		}
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		seconds += saved_by(&f->compile[i], FACT_CACHE_FX);
-	if (!n || seconds < OFF_SECONDS || (!x->sum.graphs && explain_aot_compiled(f)))
+	if (!n || seconds < OFF_SECONDS)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");
