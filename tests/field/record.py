@@ -47,7 +47,7 @@ def clean(text, room):
 def rehash(log):
     """A payload's lines begin with a tab; its MD5 is in the line before. The last of a cut log is as it is."""
     def head(m):
-        payload = m[4].replace("\n\t", "\n")[1:].rstrip("\n")
+        payload = m[4][1:-1].replace("\n\t", "\n")
         return m[1] + hashlib.md5(payload.encode(errors="surrogateescape")).hexdigest() + m[3] + m[4]
     return re.sub(r'^([^\t\n].*"has_payload": ?")([0-9a-f]{32})(".*\n)((?:\t.*\n)+)', head, log, flags=re.M)
 
