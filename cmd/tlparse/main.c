@@ -63,7 +63,7 @@ static const struct opt_spec spec = {
     .example = {{"trace.log --html=page.html", "write one HTML page"},
 		{"traces -o report", "write a directory of files"},
 		{"--diff before.log after.log", "compare two runs"}},
-    .footer = "LOG: a trace (TORCH_TRACE=DIR python app.py), plain, .gz, .xz or .zst, a directory, or -.",
+    .footer = "LOG: a trace of TORCH_TRACE=DIR (also .gz, .xz, .zst), a directory, or -.",
     .more = "Without an option: one HTML page on standard output, or tl_out/ if that is a terminal.\n"
 	    "--all-ranks-html, --json and --html also read dumps of NCCL's Flight Recorder: which rank keeps the others waiting, and why.\n"
 	    "To run a program and see its page at once: fxexplain run --html=page.html -- COMMAND.",

@@ -99,7 +99,7 @@ def faults(page):
         if (JSON.stringify(titles) !== JSON.stringify(want)) bad.push("findings: " + titles + ", and not " + want);
         const fixes = new Set(texts("dl.cure pre"));
         for (const f of doc.findings) for (const t of f.fix) if (!fixes.has(t)) bad.push("a fix is missing: " + t);
-        if (!!main.querySelector("section.banner[role=status]") !== !!(doc.verdict && doc.verdict.component)) bad.push("the verdict is another one than the document's");
+        if (!!main.querySelector("section.banner[role=status]") !== !!(doc.verdict && (doc.verdict.component || doc.verdict.title))) bad.push("the verdict is another one than the document's");
         if (/undefined|\\[object|NaN/.test(main.textContent) && !/undefined|NaN/.test(document.getElementById("model").textContent)) bad.push("a hole");
         for (const a of document.querySelectorAll("#nav a")) {
           pt2.go(a.hash);
