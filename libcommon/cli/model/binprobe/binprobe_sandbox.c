@@ -5,7 +5,9 @@
 #include "base/process/confine.h"
 #include "model/binprobe/binprobe_child.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -72,6 +74,9 @@ static void begin_filter(struct confine_filter *f, const struct binprobe_job *j)
 		confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, fd));
 		confine_allow_if(f, SCMP_SYS(writev), CONFINE_EQUAL(0, fd));
 	}
+	/* isatty(), before stdio's first write to /dev/null, and before a sanitizer's message: no. */
+	if (!f->rc)
+		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 1, CONFINE_EQUAL(1, TCGETS));
 }
 
 int sandbox_loading(const struct binprobe_job *j, struct err *err)
