@@ -14,9 +14,6 @@
 #include <unistd.h>
 
 /* clang-format off */
-#define NAME(id, name) [LIVE_ENV_##id] = name,
-static const char *const env_name[] = { LIVE_ENV(NAME) };
-#undef NAME
 #define NAME(id, name) [LIVE_##id] = name,
 static const char *const kind_name[] = { LIVE_EVENTS(NAME) };
 #undef NAME
@@ -38,8 +35,8 @@ static bool in_folder(char *path, size_t room, const char *name)
 /* Not in a constructor: the initialisers of a program's own model may run before ours. */
 static void read_environment(void)
 {
-	const char *dir = getenv(env_name[LIVE_ENV_DIR]), *fail = getenv(env_name[LIVE_ENV_FAIL]);
-	const char *unchecked = getenv(env_name[LIVE_ENV_NO_CHECK]);
+	const char *dir = getenv(live_env_name(LIVE_ENV_DIR)), *fail = getenv(live_env_name(LIVE_ENV_FAIL));
+	const char *unchecked = getenv(live_env_name(LIVE_ENV_NO_CHECK));
 	size_t n = dir ? strlen(dir) : 0;
 	if (n && n < sizeof(folder) - sizeof("/" LIVE_FILE_COUNTERS)) {
 		memcpy(folder, dir, n + 1);

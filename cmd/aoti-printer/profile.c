@@ -214,28 +214,6 @@ static void show_outliers(struct profile *p)
 	}
 }
 
-static void show_table(struct profile *p, uint64_t all)
-{
-	struct buf b = {0};
-	buf_adds(&b, "share\tcalls\tmedian us\tmin us\tmax us\ttotal us\tkernel or op\n");
-	for (size_t i = 0; i < p->n; i++) {
-		struct profile_row *r = &p->row[i];
-		struct times *t = times_of(r);
-		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", all ? 100.0 * (double)t->typical / (double)all : 0.0, t->calls);
-		add_us(&b, t->median);
-		add_us(&b, t->min);
-		add_us(&b, t->max);
-		add_us(&b, t->total);
-		add_call_name(&b, slice_str(r->name), slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
-		buf_addc(&b, '\n');
-	}
-	put_table(&p->s.screen, buf_slice(&b));
-	show_outliers(p);
-	if (!p->first_counts)
-		buf_adds(&p->s.screen.b, "\nThe first run is left out as warm-up (--runs 0- includes it).\n");
-	buf_release(&b);
-}
-
 static void show_waits(struct profile *p)
 {
 	struct buf *b = &p->s.screen.b;
@@ -255,30 +233,34 @@ static void show_waits(struct profile *p)
 			 100.0 * (double)waited / (double)calls);
 }
 
-/* Of a GPU: its clock. */
-static void show_gpu_table(struct profile *p, uint64_t all)
+/* gpu: by its clock, for the calls that have times of it, and the CPU's beside it. */
+static void show_table(struct profile *p, uint64_t all, bool gpu)
 {
 	struct buf b = {0};
-	buf_adds(&b, "share\tcalls\tGPU us\tmin us\tmax us\ttotal us\tlaunch us\tkernel or op\n");
+	buf_adds(&b, gpu ? "share\tcalls\tGPU us\tmin us\tmax us\ttotal us\tlaunch us\tkernel or op\n"
+			 : "share\tcalls\tmedian us\tmin us\tmax us\ttotal us\tkernel or op\n");
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
-		struct times *t = times_of(r), *g = gpu_times_of(r);
-		const bool on_gpu = g->calls != 0;
-		const struct times *of = on_gpu ? g : t;
+		struct times *t = times_of(r), *g = gpu ? gpu_times_of(r) : t;
+		const struct times *of = g->calls ? g : t;
 		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", all ? 100.0 * (double)of->typical / (double)all : 0.0, t->calls);
-		if (on_gpu)
-			add_us(&b, g->median);
-		else
+		if (gpu && !g->calls)
 			buf_adds(&b, "-\t");
+		else
+			add_us(&b, of->median);
 		add_us(&b, of->min);
 		add_us(&b, of->max);
 		add_us(&b, of->total);
-		add_us(&b, t->median);
+		if (gpu)
+			add_us(&b, t->median);
 		add_call_name(&b, slice_str(r->name), slice_str(r->text ? r->text : ""), r->line, slice_str(r->nodes));
 		buf_addc(&b, '\n');
 	}
 	put_table(&p->s.screen, buf_slice(&b));
-	show_waits(p);
+	if (gpu)
+		show_waits(p);
+	else
+		show_outliers(p);
 	if (!p->first_counts)
 		buf_adds(&p->s.screen.b, "\nThe first run is left out as warm-up (--runs 0- includes it).\n");
 	buf_release(&b);
@@ -360,9 +342,9 @@ static void end_profile(struct session *s, struct watch *w)
 	if (p->s.o->json)
 		show_json(p, all);
 	else if (p->gpu)
-		show_gpu_table(p, shared);
+		show_table(p, shared, true);
 	else if (p->n)
-		show_table(p, all);
+		show_table(p, all, false);
 	if (!p->trace)
 		return;
 	buf_adds(&p->out, "\n], \"displayTimeUnit\": \"ns\"}\n");

@@ -755,7 +755,7 @@ class Zygote:
         gc.enable()
         gc.set_threshold(100000, 50, 100)  # tests are short
         hello.update(torch=torch.__version__, git=torch.version.git_version, cxx=cxx, cuda=torch.version.cuda, hip=torch.version.hip,
-                     accelerator=gpu_started(), fresh=len(self.verifiers), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
+                     fresh=len(self.verifiers), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
                      seconds={"import": imported - began, "warm_up": time.monotonic() - imported, "cpu": sum(os.times()[:4])})
         return hello
 

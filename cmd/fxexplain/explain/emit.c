@@ -1,5 +1,6 @@
 /* emit.c - shared by the emitters. */
 #include "explain/emit.h"
+#include "base/text.h"
 
 #include <unistd.h>
 
@@ -15,17 +16,12 @@ bool emit_leads_out(const char *path)
 
 static bool is_here(const char *path) { return *path && !emit_leads_out(path) && access(path, F_OK) == 0; }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = dir ? strlen(dir) : 0;
-	return n > 1 && !strncmp(path, dir, n) && path[n] == '/' && path[n + 1];
-}
-
 static const char *relative_path(const char *path)
 {
 	char cwd[4096];
-	if (getcwd(cwd, sizeof(cwd)) && is_below(path, cwd))
-		return path + strlen(cwd) + 1;
+	const char *rest = getcwd(cwd, sizeof(cwd)) && cwd[0] && cwd[1] ? path_below(path, cwd) : NULL;
+	if (rest && *rest)
+		return rest;
 	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/'))
 		if (is_here(p + 1))
 			return p + 1;
