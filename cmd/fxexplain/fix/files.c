@@ -18,7 +18,7 @@ static int no(struct fix_file *f, const char *why)
 }
 
 /* "DIR/app/m.py" as it is with symlinks in directories resolved; NULL if missing, or not below the root. */
-static char *path_below(const char *root, const char *path)
+static char *resolved_below(const char *root, const char *path)
 {
 	FREED char *all = xasprintf("%s/%s", root, path);
 	char *slash = strrchr(all, '/'), *real = NULL;
@@ -42,7 +42,7 @@ static char *longest_end(const char *root, const char *path)
 	while (*path == '/')
 		path++;
 	for (char *found; path; path = strchr(path, '/'), path = path ? path + 1 : NULL)
-		if (*path && (found = path_below(root, path)))
+		if (*path && (found = resolved_below(root, path)))
 			return found;
 	return NULL;
 }
@@ -63,7 +63,7 @@ static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slic
 		return no(f, "the line is in an installed package");
 	FREED char *given = xstrndup(path.p, path.n);
 	if (!emit_leads_out(given)) {
-		f->path = !files->root && *given == '/' ? path_below("/", given + 1) : NULL;
+		f->path = !files->root && *given == '/' ? resolved_below("/", given + 1) : NULL;
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}
 	if (!f->path)
