@@ -10,7 +10,7 @@ try:
     from twin import launch, tensor, wait
 
     x = tensor([1.0] * 8)
-    if "aten.relu" in text or planted(23):  # as if the GPU had stayed broken after the first test
+    if ("aten.cos" if planted(23) else "aten.relu") in text:  # planted: what fails is another's kernel
         launch("relu", "far", x, x, None)
     wait()
 except RuntimeError as e:
