@@ -53,9 +53,9 @@ def form(root):
                 yield f"{where}: has no near text"
             if keys[0] != "bug" or not re.fullmatch(r"\d{5,6}", number):
                 yield f"{where}: does not begin with a number"
-            if any(len(r) != 2 or not r[1].strip() for r in rows) or set(keys) - single - {"match", "not", "graph"} or any(keys.count(k) > 1 for k in single):
+            if any(len(r) != 2 or not r[1].strip() for r in rows) or set(keys) - single - {"match", "not"} or any(keys.count(k) > 1 for k in single):
                 yield f"{where}: a key that is unknown, empty or there twice"
-            if "what" not in keys or not {"match", "graph"} & set(keys) or any(keys.count(k) > 6 for k in ("match", "not", "graph")):
+            if "what" not in keys or "match" not in keys or any(keys.count(k) > 6 for k in ("match", "not")):
                 yield f"{where}: has no `what`, no `match`, or more than six of them"
             v = dict(r for r in rows if len(r) == 2)
             order = [tuple(map(int, v[k].split("."))) for k in ("first", "last", "fixed") if re.fullmatch(r"2\.\d+(\.\d+)?", v.get(k, ""))]

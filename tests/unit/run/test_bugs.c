@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 static const char table[] = "# a comment\n\nbug: 12345\nmatch: isin*AssertionError\nmatch: ir.py\nnot: eager\nfirst: 2.6\nlast: 2.7\n"
-			    "fixed: 2.9.1\nwhat: It fails.\nuntil: do not\n\n\nbug: 23456\ngraph: aten.isin\nwhat: Wrong.\n";
+			    "fixed: 2.9.1\nwhat: It fails.\nuntil: do not\n\n\nbug: 23456\nwhat: Wrong.\n";
 
 static void test_entries(void **state)
 {
@@ -13,10 +13,10 @@ static void test_entries(void **state)
 	struct slice rest = slice_str(table);
 	struct bug b;
 	assert_true(bug_next(&rest, &b));
-	assert_true(slice_is(b.number, "12345") && b.matches == 2 && b.withouts == 1 && !b.graphs);
+	assert_true(slice_is(b.number, "12345") && b.matches == 2 && b.withouts == 1);
 	assert_true(slice_is(b.last, "2.7") && slice_is(b.until, "do not"));
 	assert_true(bug_next(&rest, &b));
-	assert_true(slice_is(b.number, "23456") && !b.matches && b.graphs == 1 && !b.until.n);
+	assert_true(slice_is(b.number, "23456") && !b.matches && !b.until.n);
 	assert_false(bug_next(&rest, &b));
 }
 

@@ -3,10 +3,9 @@
 
 #include "base/html/html.h"
 #include "base/text.h"
-#include "run/diagnose/evidence.h"
 #include "run/diagnose/release.h"
 
-enum { FINDINGS = 64, TEXT_MOST = 64 << 10, GRAPHS_MOST = 4 << 20 }; /* a hostile log has many failures and long ones */
+enum { FINDINGS = 64, TEXT_MOST = 64 << 10 }; /* a hostile log has many failures and long ones */
 
 const char *const bug_state_name[3] = {"unknown", "here", "fixed"};
 
@@ -36,8 +35,6 @@ bool bug_next(struct slice *table, struct bug *b)
 			take(b->match, &b->matches, value);
 		else if (slice_is(key, "not"))
 			take(b->without, &b->withouts, value);
-		else if (slice_is(key, "graph"))
-			take(b->graph, &b->graphs, value);
 		else if (slice_is(key, "first"))
 			b->first = value;
 		else if (slice_is(key, "last"))
@@ -172,26 +169,9 @@ static void failure_text(const struct explanation *x, const struct fact_failure 
 	}
 }
 
-static bool in_graphs(const struct explanation *x, const struct bug *b)
-{
-	const struct facts *f = x->facts;
-	size_t searched = 0;
-	for (uint32_t i = 0; i < f->n_graph && searched < GRAPHS_MOST; i++) {
-		struct slice text = facts_text(f, f->graph[i].text);
-		bool all = text.n > 0;
-		for (uint32_t k = 0; all && k < b->graphs; k++)
-			all = bug_occurs(text, b->graph[k]);
-		if (all)
-			return true;
-		searched += text.n;
-	}
-	return false;
-}
-
 struct search {
 	struct explanation *x;
 	struct slice text, release;
-	bool numbers; /* a check of the program's own on its numbers failed */
 	uint32_t found;
 };
 
@@ -202,9 +182,7 @@ static int look(void *ctx, const char *name, struct slice table)
 	struct bug b;
 	(void)name;
 	while (s->found < BUGS_SHOWN && bug_next(&table, &b)) {
-		bool found =
-		    b.matches ? bug_matches(&b, s->text) && (!b.graphs || in_graphs(x, &b)) : b.graphs && s->numbers && in_graphs(x, &b);
-		if (!found)
+		if (!bug_matches(&b, s->text))
 			continue;
 		PUSH(x, bug) = (struct bug_hit){.bug = b, .state = bug_state(&b, s->release)};
 		s->found++;
@@ -222,7 +200,6 @@ static void find_bugs(struct explanation *x, struct finding *g, struct slice rel
 		if (r->src.input != g->src.input || r->src.line != g->src.line || text.len > TEXT_MOST)
 			continue;
 		failure_text(x, r, &text);
-		s.numbers = s.numbers || evidence_own_check(x, r) == CHECK_NUMBERS;
 	}
 	if (!text.len && g->kind == FINDING_BREAK) /* why torch breaks a graph is no bug */
 		return;

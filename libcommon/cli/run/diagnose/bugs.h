@@ -6,15 +6,11 @@
  *     match: in isin                      occurs in the failure's message or traceback; * stands for any text within the line
  *     match: AssertionError               all of them must occur
  *     not: aten.isin.default              must not occur
- *     graph: aten.isin                    occurs in a graph of the run (where graphs are kept): for wrong numbers, which have no message of their own
  *     first: 2.6                          the oldest release known to have it; omitted: not known
  *     last: 2.7                           the newest release known to have it; omitted: not known
  *     fixed: 2.8                          the oldest release known to be without it (2.9.1: a patch release); omitted: not known
  *     what: isin of a number fails ...    one sentence
  *     until: ...                          the workaround
- *
- * An entry has match lines, or graph lines, or both. One with graph lines alone is reported only where a check of the program's own on its
- * numbers failed (evidence.h).
  *
  * A match is never a verdict: it is added to the finding of the failure, as "likely", and changes nothing that was seen. A release older than
  * `first` counts as having the bug: `first` is only the oldest that was tried or reported. Between `last` and `fixed` it is not known.
@@ -27,8 +23,8 @@ enum { BUG_LINES = 6, BUGS_SHOWN = 3 }; /* BUGS_SHOWN: of a finding */
 
 struct bug {
 	struct slice number, what, until, first, last, fixed;
-	struct slice match[BUG_LINES], without[BUG_LINES], graph[BUG_LINES];
-	uint32_t matches, withouts, graphs;
+	struct slice match[BUG_LINES], without[BUG_LINES];
+	uint32_t matches, withouts;
 };
 
 /* Where the run's release is. */
