@@ -68,11 +68,13 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
+extern const struct opt_command top_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
 #undef X
-	NULL,
+	& top_command,
+    NULL,
 };
 
 static const struct opt_spec spec = {
@@ -284,6 +286,8 @@ int main(int argc, char **argv)
 	argv = with_command(&argc, argv);
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	if (in.sub && in.sub->run)
+		return in.sub->run(&in);
 	child_signals(CHILD_SIGNALS_FORWARD);
 	v.format = opt.json ? FORMAT_JSON : (enum visit_format)opt.format;
 	v.quiet = opt.quiet;
