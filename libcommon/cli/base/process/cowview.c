@@ -25,7 +25,7 @@ enum { MOST_PLACES = 512, DEEPEST = 8 };
 struct place {
 	char *path, *at; /* at: where it is put */
 	char *upper, *work, *options, *to;
-	enum { PLACE_OVERLAY, PLACE_FOLDER, PLACE_AS_IS, PLACE_READ_ONLY, PLACE_LINK, PLACE_EMPTY } how;
+	enum { PLACE_OVERLAY, PLACE_FOLDER, PLACE_AS_IS, PLACE_READ_ONLY, PLACE_LINK } how;
 	bool dir;
 	struct stat st;
 };
@@ -179,9 +179,8 @@ static void add_place(struct cowview *v, const char *path, unsigned depth)
 	if (v->n >= MOST_PLACES || !fill_place(v, &p, path, depth))
 		return;
 	PUSH_TO(v->v, v->n, v->cap) = p;
-	if (!strcmp(path, "/dev") && access("/dev/shm", F_OK) == 0)
-		PUSH_TO(v->v, v->n, v->cap) =
-		    (struct place){.path = xstrdup("/dev/shm"), .at = xasprintf("%s/dev/shm", v->root), .how = PLACE_EMPTY};
+	if (!strcmp(path, "/dev")) /* files like others, in a folder that is shown as it is */
+		add_place(v, "/dev/shm", DEEPEST);
 	DIR *d = p.how == PLACE_FOLDER ? opendir(path) : NULL;
 	for (struct dirent *e; d && (e = readdir(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
@@ -239,12 +238,11 @@ static bool bind_read_only(const struct place *p)
 static bool put(const struct place *p)
 {
 	switch (p->how) {
-	case PLACE_EMPTY: return mount("tmpfs", p->at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0;
 	case PLACE_LINK: return symlink(p->to, p->at) == 0;
 	case PLACE_FOLDER: return make_folder(p->at, &p->st);
 	default: break;
 	}
-	if (p->dir ? !make_folder(p->at, &p->st) : !make_file(p->at))
+	if (access(p->at, F_OK) < 0 && (p->dir ? !make_folder(p->at, &p->st) : !make_file(p->at)))
 		return false;
 	if (p->how == PLACE_AS_IS)
 		return bind_tree(p);

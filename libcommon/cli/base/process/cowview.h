@@ -5,8 +5,8 @@
  *     child_run(&spec, &r, &err);                          // any number of times, each with a fresh view
  *     cowview_free(v);
  *
- * The child gets namespaces of its own (user, mount, network, IPC). Each writable file system is shown through an overlay whose upper layer is a
- * tmpfs of at most COWVIEW_BYTES, /dev/shm is an empty one, /proc, /sys and /dev are as they are, what cannot be overlaid (some network and
+ * The child gets namespaces of its own (user, mount, network, IPC). Files are shown through overlays whose upper layers
+ * are in a tmpfs of at most COWVIEW_BYTES, /proc, /sys and /dev (but for /dev/shm) are as they are, what cannot be overlaid (some network and
  * FUSE file systems) is read-only. A full upper layer is a full disk for the command, a file that it cannot write a read-only one: neither
  * touches the user's files. Paths, the working directory, user and group are as before. Files that are already open stay what they are: standard
  * output and error reach the caller.
