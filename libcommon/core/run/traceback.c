@@ -82,14 +82,16 @@ static void take_frame(struct slice line, struct slice next, struct traceback *t
 		tb->torch = at;
 }
 
-/* "torch._dynamo.exc.Unsupported: text", "KeyboardInterrupt" */
+/* "torch._dynamo.exc.Unsupported: text", "KeyboardInterrupt", "ray.exceptions.RayTaskError(InductorError): text" */
 static bool take_type(struct slice line, struct traceback *tb)
 {
 	size_t n = 0;
 	while (n < line.n && (is_name_start(line.p[n]) || line.p[n] == '.' || line.p[n] == '<' || line.p[n] == '>' ||
 			      (n && is_digit(line.p[n])) || (unsigned char)line.p[n] >= 0x80))
 		n++;
-	if (!n || (n < line.n && line.p[n] != ':' && !blank(behind(line, n))))
+	if (n < line.n && line.p[n] == '(' && slice_ends(slice_of(line.p, n), "TaskError"))
+		n = (size_t)(slice_until(behind(line, n), ")").n + n + 1);
+	if (!n || n > line.n || (n < line.n && line.p[n] != ':' && !blank(behind(line, n))))
 		return false;
 	tb->type = slice_of(line.p, n);
 	tb->message = behind(line, n);

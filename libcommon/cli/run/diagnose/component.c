@@ -6,6 +6,7 @@
  */
 #include "run/diagnose/blame.h"
 #include "run/diagnose/breaks.h"
+#include "run/diagnose/carrier.h"
 #include "run/diagnose/cause.h"
 #include "run/diagnose/data_guard.h"
 #include "run/diagnose/evidence.h"
@@ -23,6 +24,8 @@ struct witnesses {
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
 	uint32_t *known_line;                       /* rows of known by input and line */
 	bool *resolved;                             /* by compile id: a break or a limit reports it */
+	const struct carrier **carrier;             /* by failure: it only reports another process's; NULL: its own */
+	uint32_t root;                              /* the failure that those report: a row, NONE */
 	uint32_t loose_errors[16], n_loose;         /* the first compiler errors without a compile id */
 	uint32_t launcher;                          /* row of path, NONE */
 };
@@ -36,6 +39,33 @@ static int by_line(const void *a, const void *b, void *facts)
 	if (p->line != q->line)
 		return p->line < q->line ? -1 : 1;
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static bool is_torchs(const struct facts *f, const struct fact_failure *r)
+{
+	return slice_starts(facts_text(f, r->type), "torch.") || slice_find(facts_text(f, r->frames), "torch/");
+}
+
+/* What another process raised first is what the others report; that the program ended with their exception is said of it. */
+static void follow_carriers(struct witnesses *w)
+{
+	struct facts *f = w->x->facts;
+	w->carrier = xcalloc(f->n_failure + 1, sizeof(*w->carrier));
+	w->root = NONE;
+	for (uint32_t i = 0; i < f->n_failure; i++) {
+		const struct fact_failure *r = &f->failure[i];
+		w->carrier[i] = r->restart || r->caught || r->signal ? NULL : carrier_of(w->x, r);
+		if (w->root == NONE && !w->carrier[i] && !r->restart && !r->caught)
+			w->root = i;
+	}
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (w->carrier[i] && !w->carrier[i]->hint && (w->root == NONE || w->root > i || !is_torchs(f, &f->failure[w->root])))
+			w->carrier[i] = NULL; /* the program's own words */
+	for (uint32_t i = 0; i < f->n_failure && w->root != NONE; i++)
+		if (w->carrier[i] && f->failure[i].ended) {
+			f->failure[i].ended = false;
+			f->failure[w->root].ended = true;
+		}
 }
 
 static void call_witnesses(struct explanation *x, struct witnesses *w)
@@ -73,6 +103,7 @@ static void call_witnesses(struct explanation *x, struct witnesses *w)
 	for (uint32_t i = 0; i < f->n_path && w->launcher == NONE; i++)
 		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
 			w->launcher = i;
+	follow_carriers(w);
 }
 
 static void dismiss_witnesses(struct witnesses *w)
@@ -83,6 +114,7 @@ static void dismiss_witnesses(struct witnesses *w)
 	free(w->known_line);
 	chain_release(&w->error);
 	free(w->resolved);
+	free(w->carrier);
 }
 
 static const struct {
@@ -125,6 +157,8 @@ static struct slice first_line(struct slice s)
 	struct slice line = {0}, next;
 	slice_line(&s, &line);
 	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
+		return next;
+	if (slice_starts(line, "=====") && slice_line(&s, &next)) /* ChildFailedError: a box around "train.py FAILED" */
 		return next;
 	/* torch appends the user's frames to the message, even to an empty one. */
 	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
@@ -314,12 +348,40 @@ static const struct compile_phase *interrupted_in(const struct explanation *x, c
 	return p ? p : phase_of(explain_text(x, r->frames));
 }
 
+/* What no component is at fault for: the user's Ctrl-C, and what another process failed with, which is not in the text. */
+static bool judge_others(const struct witnesses *w, const struct fact_failure *r, struct component_view *v)
+{
+	struct explanation *x = w->x;
+	const struct carrier *c = w->carrier[v->failure];
+	const struct compile_phase *phase = interrupted_in(x, r);
+	if (slice_is(explain_text(x, r->type), "KeyboardInterrupt")) {
+		v->interrupted = true;
+		v->title = phase ? slice_str(phase->doing) : SLICE("torch was not compiling");
+	} else if (c) {
+		struct slice cause = carrier_root_cause(x, explain_text(x, r->reason));
+		v->basis = BASIS_NONE;
+		v->title = explain_textf(x, "why %s failed: its own traceback is not in this log", c->of);
+		v->why = explain_textf(x, "It only reports that %s failed.", c->of);
+		v->hint = slice_str(c->hint);
+		witness(w, r, slice_of(NULL, 0), v);
+		if (cause.n)
+			v->evidence = explain_textf(x, "%.*s\n%.*s", SL(v->evidence), SL(cause));
+		return true;
+	} else {
+		return false;
+	}
+	witness(w, r, slice_of(NULL, 0), v);
+	return true;
+}
+
 static struct component_view judge(const struct witnesses *w, uint32_t row)
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[row];
 	struct component_view v = {.failure = row, .compile = r->compile, .basis = BASIS_FOLLOWS};
+	if (judge_others(w, r, &v))
+		return v;
 	struct slice at = {0}, frames = explain_text(x, r->frames);
 	bool proof, user;
 	enum component type = type_component(explain_text(x, r->type), explain_text(x, r->reason), &proof);
@@ -407,11 +469,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 				  : known->component;
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
-	bool without =
-	    interrupted_in(x, r) || calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
-	const struct compile_phase *phase = interrupted_in(x, r);
-	if (phase)
-		v.component = phase->component;
+	bool without = calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	witness(w, r, at, &v);
 	/* Recomputation differs with any backend: only eager tells the block from its compiled variants. */
 	bool recomputed = known && slice_is(facts_text(f, known->pattern), "checkpoint-recompute");
@@ -419,7 +477,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
 					    "were used; if it fails the same way, the block itself differs")
 				    : slice_str(experiment(v.component));
-	v.minify = phase ? slice_of(NULL, 0) : minify(w, &v, r);
+	v.minify = minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
 	if (check != CHECK_NONE)
@@ -724,6 +782,19 @@ static bool told_elsewhere(const struct witnesses *w, const struct fact_failure 
 	return false;
 }
 
+/* A known message of a carrier is no finding, either: a pool of the program is not torch's pool of compile workers. */
+static void dismiss_carriers(const struct witnesses *w)
+{
+	for (uint32_t i = 0; i < w->x->facts->n_failure && w->root != NONE; i++) {
+		const struct fact_failure *r = &w->x->facts->failure[i];
+		struct fact_known *k = w->carrier[i] ? known_of(w, r) : NULL;
+		if (!k)
+			continue;
+		k->told = true;
+		known_in(w, r, k);
+	}
+}
+
 void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
@@ -732,14 +803,15 @@ void explain_component(struct explanation *x)
 	LOCAL_BUF key = {0};
 	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
+	dismiss_carriers(&w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (f->failure[i].cause != NONE)
+		if (f->failure[i].cause != NONE && !w.carrier[i])
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
 		const struct fact_failure *r = &f->failure[i];
 		failed[r->src.input] = true;
 		/* An attempt abandoned because of a break or the recompile limit is reported with that. */
-		if (!r->restart && !cause[i] && !(r->caught && told_elsewhere(&w, r)))
+		if (!r->restart && !cause[i] && !(w.carrier[i] && w.root != NONE) && !(r->caught && told_elsewhere(&w, r)))
 			chain_add(&same, i, sameness(x, r, &key));
 	}
 	for (uint32_t k = 0; k < same.keys.n; k++) {

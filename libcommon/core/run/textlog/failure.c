@@ -126,17 +126,23 @@ static void unsupported(struct block *b, uint32_t i, const struct traceback *tb)
 	log_break(b, i, &text, SAID_ERROR);
 }
 
-/* torch.multiprocessing.spawn and torchrun raise their own exception, with the traceback of the failed process as its message: that is the
- * failure. */
+/* torch.multiprocessing.spawn, torchrun, Ray and the pools of Python raise their own exception, with the traceback of the failed process as
+ * its message (Ray: without the first line of it): that is the failure. */
 static void unwrap_process(struct traceback *tb)
 {
+	static const char *const wraps[] = {"ProcessRaisedException", "ChildFailedError", "RemoteTraceback"};
 	struct traceback of;
-	if ((slice_ends(tb->type, "ProcessRaisedException") || slice_ends(tb->type, "ChildFailedError")) &&
-	    traceback_last(tb->message, &of) && of.type.n) {
-		if (!of.from_user.line && !of.user.line)
-			of.user = tb->from_user.line ? tb->from_user : tb->user;
-		*tb = of;
-	}
+	struct slice rest = tb->message, line;
+	bool ray = slice_find(tb->type, "RayTaskError") || slice_ends(tb->type, "ActorDiedError") || slice_ends(tb->type, "RayActorError");
+	bool found = (ray || slice_any(tb->type, wraps, slice_ends)) && traceback_last(tb->message, &of) && of.type.n;
+	while (ray && !found && slice_line(&rest, &line))
+		if (slice_starts(slice_unindent(line), "File \""))
+			found = traceback_parse_cut(slice_from(tb->message, line.p), TRACEBACK_ALL, &of) && of.type.n;
+	if (!found)
+		return;
+	if (!of.from_user.line && !of.user.line)
+		of.user = tb->from_user.line ? tb->from_user : tb->user;
+	*tb = of;
 }
 
 /* torch's exceptions: the module, where a notebook prints only the name. They are unmistakable where a line starts with them. */
@@ -232,20 +238,43 @@ static uint32_t refused_to(const struct block *b, uint32_t i)
 	return refused;
 }
 
+/* "\"\"\"", and then the line that joins a chain: the traceback of a pool's process, in quotes, came before line i. */
+static bool after_quoted(const struct block *b, uint32_t i)
+{
+	while (i && slice_blank(block_line(b, i - 1)))
+		i--;
+	if (!i || !slice_starts(block_line(b, --i), "The above exception was the direct cause"))
+		return false;
+	while (i && slice_blank(block_line(b, i - 1)))
+		i--;
+	return i && slice_is(slice_trim(block_line(b, i - 1)), "\"\"\"");
+}
+
+/* A pool raises the exception once more in the parent, with the frames of the pool. */
+static bool raised_again(const struct textlog *t, uint32_t row, const struct traceback *tb)
+{
+	const struct fact_failure *before = row == NONE ? NULL : &t->f->failure[row];
+	return before && slice_eq(log_get(t, before->type), tb->type) &&
+	       slice_eq(slice_first_line(log_get(t, before->reason)), slice_first_line(tb->message));
+}
+
 /* Tracebacks that belong together: a chain, a group and its members. */
 static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 {
 	struct textlog *t = b->t;
 	uint32_t from = i, refused = cut ? i : refused_to(b, i), cause = NONE, groups = 0, group[16], n;
+	bool remote = after_quoted(b, i);
 	struct traceback tb;
 	if (refused == BLOCK_MORE)
 		return BLOCK_MORE;
+	cause = remote ? t->last_failure : NONE;
 	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, cut && i == from, &tb)) > 0; i += n) {
-		uint32_t row = i < refused ? NONE : traceback_row(b, i, tb);
+		uint32_t row = i < refused ? NONE : remote && raised_again(t, cause, &tb) ? cause : traceback_row(b, i, tb);
 		while (groups && group[groups - 1] >= tb.depth && cause == NONE)
 			groups--;
 		if (row != NONE) {
-			t->f->failure[row].cause = cause;
+			if (row != cause)
+				t->f->failure[row].cause = cause;
 			if ((!b->head || own_error(b)) && !groups)
 				t->last_failure = row;
 			if (tb.group && groups < ARRAY_LEN(group))
@@ -255,6 +284,7 @@ static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 		if (tb.message.n)
 			log_message(b, i, n);
 		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
+		remote = slice_ends(tb.type, "RemoteTraceback");
 	}
 	return i - from;
 }
