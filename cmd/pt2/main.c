@@ -1,5 +1,5 @@
 /* pt2 - one front door: looks at what it is given, lets the right tool answer, and says what comes next. */
-#include "visit.h"
+#include "door/visit.h"
 
 #include "base/io/mapfile.h"
 #include "base/io/tempfile.h"
@@ -8,6 +8,7 @@
 #include "base/tool/diag.h"
 #include "base/tool/opt.h"
 #include "base/tool/tempfolder.h"
+#include "run/kept/kept.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
@@ -16,17 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct {
-	int format;
-	const char *model;
-	bool quiet, json;
-} opt = {.format = FORMAT_TEXT};
-
 static const struct opt options[] = {
-    OPT_CHOICE(0, "format", "FORMAT", &opt.format, visit_format_name, "choose the form of the answer"),
-    OPT_STRING('m', "model", "NAME", &opt.model, "choose the model, if the package holds several"),
-    OPT_FLAG(0, "json", &opt.json, "write JSON, as --format=json does"),
-    OPT_FLAG('q', "quiet", &opt.quiet, "print the answer only"),
+    OPT_CHOICE(0, "format", "FORMAT", &pt2_opt.format, visit_format_name, "choose the form of the answer"),
+    OPT_STRING('m', "model", "NAME", &pt2_opt.model, "choose the model, if the package holds several"),
+    OPT_FLAG(0, "json", &pt2_opt.json, "write JSON, as --format=json does"),
+    OPT_FLAG('q', "quiet", &pt2_opt.quiet, "print the answer only"),
     OPT_END,
 };
 
@@ -68,12 +63,13 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command;
+extern const struct opt_command top_command, runs_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
 #undef X
 	& top_command,
+    &runs_command,
     NULL,
 };
 
@@ -173,6 +169,40 @@ static char **with_command(int *argc, char **argv)
 	return v;
 }
 
+/* ---- last, last~1: what a run that was kept has left ---- */
+
+static bool is_kept(const char *word) { return !strncmp(word, "last", 4) && (!word[4] || word[4] == '~') && access(word, F_OK) != 0; }
+
+/* Its traces in the place of the word; what it printed where it left none. */
+static char **with_kept(int *argc, char **argv)
+{
+	static struct kept_list kept; /* its paths are the arguments */
+	struct err err;
+	char **v = NULL;
+	size_t n = 0, cap = 0;
+	bool command = false;
+	for (int i = 0; i < *argc; i++) {
+		command |= !strcmp(argv[i], "--");
+		if (i < 1 || command || !is_kept(argv[i]) || (i == 2 && !strcmp(argv[1], "runs"))) {
+			PUSH_TO(v, n, cap) = argv[i];
+			continue;
+		}
+		diag_tool = "pt2";
+		if (!kept.place && kept_list(&kept, &err) < 0)
+			die_err(&err);
+		const struct kept_run *run = kept_find(&kept, argv[i]);
+		if (!run)
+			die(EXIT_INPUT, "no run '%s': %zu %s kept (pt2 runs)", argv[i], kept.n, kept.n == 1 ? "is" : "are");
+		for (size_t k = 0; k < run->n_trace; k++)
+			PUSH_TO(v, n, cap) = run->trace[k];
+		if (!run->n_trace)
+			PUSH_TO(v, n, cap) = xasprintf("%s/" KEPT_STDERR, run->folder);
+	}
+	*argc = (int)n;
+	PUSH_TO(v, n, cap) = NULL;
+	return v;
+}
+
 /* ---- operands ---- */
 
 /* What can be read only once is copied, so that more than one tool can read it. */
@@ -240,6 +270,7 @@ static _Noreturn void not_there(const char *word, const struct err *err)
 static void look_at(struct visit *v, const char *path)
 {
 	struct err err;
+	GROW(v->thing, v->n, v->cap, 1);
 	struct thing *t = &v->thing[v->n++];
 	if (is_input(path)) {
 		*t = (struct thing){.path = path, .name = path, .kind = THING_INPUTS};
@@ -253,7 +284,6 @@ static void look_at(struct visit *v, const char *path)
 
 static void look(struct visit *v, const struct operands *in)
 {
-	v->thing = xcalloc((size_t)in->n + 1, sizeof(*v->thing));
 	for (int i = 0; i < in->n; i++)
 		look_at(v, in->v[i]);
 	if (!in->n && !in->command)
@@ -283,15 +313,15 @@ int main(int argc, char **argv)
 	struct operands in;
 	struct visit v = {0};
 	become_tool(argc, argv);
-	argv = with_command(&argc, argv);
+	argv = with_command(&argc, with_kept(&argc, argv));
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	if (in.sub && in.sub->run)
 		return in.sub->run(&in);
 	child_signals(CHILD_SIGNALS_FORWARD);
-	v.format = opt.json ? FORMAT_JSON : (enum visit_format)opt.format;
-	v.quiet = opt.quiet;
-	v.model = opt.model;
+	v.format = visit_format();
+	v.quiet = pt2_opt.quiet;
+	v.model = pt2_opt.model;
 	v.command = in.command;
 	if (in.command && !*in.command)
 		die(EXIT_USAGE, "a command is missing behind --");

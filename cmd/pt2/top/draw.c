@@ -79,21 +79,24 @@ static void put_state(struct buf *b, const struct top_log *l)
 	}
 }
 
-static void put_counts(struct buf *b, const struct facts *f)
+static void put_counts(struct buf *b, const struct count *c)
 {
-	const struct count c = count_of(f);
-	put_count(b, c.done, "compilation");
-	buf_adds(b, " in ");
-	put_seconds(b, c.seconds);
-	if (c.failed)
-		buf_addf(b, " (%u failed)", c.failed);
-	buf_addf(b, ", %u graph break%s, %u recompile%s", c.breaks, plural(c.breaks), c.recompiles, plural(c.recompiles));
-	if (c.slowest != NONE) {
-		buf_addf(b, "; slowest %.*s", SL(facts_label(f, c.slowest)));
-		put_place(b, f, &f->compile[c.slowest].loc);
-		buf_adds(b, " ");
-		put_seconds(b, f->compile[c.slowest].seconds);
+	put_count(b, c->done, "compilation");
+	if (c->done) {
+		buf_adds(b, " in ");
+		put_seconds(b, c->seconds);
 	}
+	if (c->failed)
+		buf_addf(b, " (%u failed)", c->failed);
+	buf_addf(b, ", %u graph break%s, %u recompile%s", c->breaks, plural(c->breaks), c->recompiles, plural(c->recompiles));
+}
+
+static void put_slowest(struct buf *b, const struct facts *f, const struct count *c)
+{
+	buf_addf(b, "slowest: %.*s", SL(facts_label(f, c->slowest)));
+	put_place(b, f, &f->compile[c->slowest].loc);
+	buf_adds(b, ", ");
+	put_seconds(b, f->compile[c->slowest].seconds);
 }
 
 /* "2 compilers run: cc1plus cxyz.main.cpp 24.1 s, ...": kernels that are being built now. */
@@ -133,7 +136,7 @@ struct lines {
 	int width, left; /* rows; -1: no limit */
 };
 
-/* Takes what is in `text` as one line, cut to the width after a whole character. */
+/* Adds the text as one line, cut to the width after a whole character. */
 static void line(struct lines *o, struct buf *text)
 {
 	LOCAL_BUF flat = {0};
@@ -160,9 +163,15 @@ static void draw_process(struct lines *o, const struct top_log *l)
 	buf_adds(&text, "  ");
 	put_state(&text, l);
 	line(o, &text);
+	const struct count c = count_of(&l->facts);
 	buf_adds(&text, "    ");
-	put_counts(&text, &l->facts);
+	put_counts(&text, &c);
 	line(o, &text);
+	if (c.slowest != NONE && c.done > 1) {
+		buf_adds(&text, "    ");
+		put_slowest(&text, &l->facts, &c);
+		line(o, &text);
+	}
 	if (l->compilers.n) {
 		buf_adds(&text, "    ");
 		put_compilers(&text, &l->compilers);
@@ -267,7 +276,8 @@ void top_line(const struct top *t, struct buf *b)
 		buf_adds(&text, "  ");
 		put_state(&text, &t->log[i]);
 		buf_adds(&text, "; ");
-		put_counts(&text, &t->log[i].facts);
+		const struct count c = count_of(&t->log[i].facts);
+		put_counts(&text, &c);
 		if (t->log[i].compilers.n) {
 			buf_adds(&text, "; ");
 			put_compilers(&text, &t->log[i].compilers);

@@ -227,11 +227,11 @@ const struct opt_command top_command = {
     .summary = "watch what compiles now",
     .about = "What compiles now, for how long, and what happened?",
     .example = {{"traces --once", "one look at a folder of traces"},
-		{"traces", "watch them; in a pipe: a line for each change"},
+		{"traces", "watch them until they end"},
 		{"--once --interval=0.1 traces", "the same as a screen"}},
     .options = top_options,
     .operands = "[DIR|PID]",
-    .footer = "DIR: where TORCH_TRACE points. PID: a process started with TORCH_TRACE. Neither: the newest.",
+    .footer = "DIR: where TORCH_TRACE points. PID: a process with TORCH_TRACE; none: the newest",
     .more = "On a terminal: a screen, redrawn; q ends it, arrows scroll what happened. All processes that trace into the folder are shown, "
 	    "ranks too. "
 	    "A process without a trace can be asked by py-spy, where that is installed: py-spy dump --pid PID | pt2.",

@@ -8,11 +8,29 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 1 << 20, DEEPEST = 64 };
 
 bool proc_alive(pid_t pid) { return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM); }
+
+bool proc_holds(pid_t pid, const char *path)
+{
+	char folder[64];
+	struct stat file, st;
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
+	DIR *d = opendir(folder);
+	bool holds = !d && errno == EACCES;
+	if (stat(path, &file) < 0)
+		holds = false;
+	else
+		for (struct dirent *e; d && !holds && (e = readdir(d));)
+			holds = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_dev == file.st_dev && st.st_ino == file.st_ino;
+	if (d)
+		closedir(d);
+	return holds;
+}
 
 static bool read_proc(pid_t pid, const char *name, struct buf *b)
 {
@@ -97,17 +115,20 @@ bool proc_descends(pid_t pid, pid_t from)
 	return false;
 }
 
+/* Of the machine, also of the time that it slept: what start_of() counts from. */
 static double uptime(void)
 {
-	LOCAL_BUF b = {0};
-	return read_proc(0, "../uptime", &b) ? strtod(buf_str(&b), NULL) : 0;
+	struct timespec t;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What a compiler compiles: its last argument that is a source. torch runs them as in torch/_inductor/cpp_builder.py and triton's own ptxas. */
+/* What a compiler compiles: its last argument that is a source. torch/_inductor/cpp_builder.py starts g++ and the like, Triton its own
+ * ptxas. */
 static char *job_of(pid_t pid)
 {
 	static const char *const compiler[] = {"cc1plus", "cc1", "clang", "nvcc", "cicc", "ptxas", "ld", "ld.lld", "hipcc"};
-	static const char *const source[] = {".cpp", ".cu", ".ptx", ".c", ".ll", ".s"};
+	static const char *const source[] = {".cpp", ".cu", ".ptx", ".c"};
 	LOCAL_BUF args = {0};
 	struct slice what = {0};
 	bool is = false;

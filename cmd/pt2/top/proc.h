@@ -20,6 +20,8 @@ struct proc_list {
 };
 
 bool proc_alive(pid_t pid);
+/* Has it this file open? True also where that may not be read: another user's process. */
+bool proc_holds(pid_t pid, const char *path);
 /* The value of an environment variable of a process as it was started; NULL: not set, or it may not be read. free() it. */
 char *proc_environ(pid_t pid, const char *name);
 /* The newest process of this user with this variable, besides this process; 0: none. */

@@ -1,4 +1,4 @@
-/* read.c - the traces of a folder, each read anew when it has grown. */
+/* read.c - the traces of a folder, each read again when it has grown. */
 #include "top/top.h"
 
 #include "base/clock.h"
@@ -75,7 +75,7 @@ int top_read(struct top *t, struct err *err)
 			continue;
 		struct top_log *l = log_named(t, path);
 		new |= read_log(l, &st);
-		l->alive = l->pid > 0 && proc_alive((pid_t)l->pid);
+		l->alive = l->pid > 0 && proc_alive((pid_t)l->pid) && proc_holds((pid_t)l->pid, path); /* a pid is used again */
 		proc_list_release(&l->compilers);
 		if (l->alive)
 			proc_compilers((pid_t)l->pid, &l->compilers);

@@ -5,7 +5,7 @@
  *     top_draw(&t, &b, 80, 24, 0);          // lines of at most 80 columns
  *     top_release(&t);
  *
- * A trace is read anew when it has grown: 1 GB takes about a second, and the next look waits ten times as long as the last one took.
+ * A trace is read again when it has grown: 1 GB takes about a second, and the next look waits ten times as long as the last one took.
  * A phase is open if its beginning is in the log and its end is not (facts.h, struct fact_marker); how long is counted from there to now
  * while the process lives, else to the last record.
  *

@@ -24,8 +24,6 @@ struct door {
 	const char *cannot; /* why there is no answer, and what to do */
 };
 
-extern const struct door doors[]; /* a NULL verb ends */
-
 /* NULL: none. */
 const struct door *door_find(const char *verb, const char *letters);
 

@@ -1,8 +1,9 @@
-#include "door.h"
+#include "door/door.h"
 
 #define RUN_IT "a log has no values: run the program itself, as in: pt2 "
 
-const struct door doors[] = {
+static const struct door doors[] = {
+    /* a NULL verb ends */
     /* what ran: a program, or a command behind -- */
     {"why", "c", {"fxexplain run -- {c}"}, {"pt2 slow -- {c}", "pt2 nan -- {c}"}},
     {"run", "c", {"fxexplain run -- {c}"}, {"pt2 slow -- {c}", "pt2 nan -- {c}"}},

@@ -1,4 +1,4 @@
-#include "specs.h"
+#include "door/specs.h"
 
 #include "base/json.h"
 #include "base/sym/symsize.h"

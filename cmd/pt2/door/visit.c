@@ -1,4 +1,4 @@
-#include "visit.h"
+#include "door/visit.h"
 
 #include "base/json.h"
 #include "base/process/child.h"
@@ -16,6 +16,8 @@ const char *const visit_format_name[] = {
 #undef X
 	NULL,
 };
+
+struct pt2_options pt2_opt = {.format = FORMAT_TEXT};
 
 static const char *const format_option[] = {
 #define X(id, name, option) option,

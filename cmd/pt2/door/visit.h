@@ -9,9 +9,9 @@
 #ifndef PT2_VISIT_H
 #define PT2_VISIT_H
 #include "base/buf.h"
-#include "door.h"
-#include "specs.h"
-#include "thing.h"
+#include "door/door.h"
+#include "door/specs.h"
+#include "door/thing.h"
 
 #define VISIT_FORMATS(X) \
 	X(TEXT, "text", "") \
@@ -27,9 +27,17 @@ enum visit_format {
 };
 extern const char *const visit_format_name[FORMAT_COUNT + 1]; /* NULL-terminated */
 
+/* The options of pt2 itself, which its commands have, too. */
+extern struct pt2_options {
+	int format; /* enum visit_format */
+	const char *model;
+	bool quiet, json;
+} pt2_opt;
+static inline enum visit_format visit_format(void) { return pt2_opt.json ? FORMAT_JSON : (enum visit_format)pt2_opt.format; }
+
 struct visit {
 	struct thing *thing;
-	size_t n;
+	size_t n, cap;
 	char *const *command; /* NULL: none */
 	enum visit_format format;
 	const char *model;  /* --model for the tools that run or read models; NULL */

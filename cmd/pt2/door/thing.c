@@ -1,4 +1,4 @@
-#include "thing.h"
+#include "door/thing.h"
 
 #include "base/io/mapfile.h"
 #include "base/io/window.h"
