@@ -1,4 +1,5 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
+#include "explain/alive.h"
 #include "explain/explain.h"
 
 #include "base/io/mapfile.h"
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
 	if (in.sub) {
 		status = in.sub->run(&in);
 	} else {
+		alive_look(in.v, in.n);
 		explain_begin(true, NULL);
 		status = explain_paths(&explain_opt, in.v, in.n);
 	}

@@ -130,6 +130,8 @@ enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 	X(of, SECONDS, seconds, "compile_seconds", "all compilations") \
 	X(of, BOOL, exports, "exports", "this process used torch.export") \
 	X(of, TEXT, file, NULL, "to reread it; NONE: it was a pipe") \
+	X(of, POSITIVE, writer, NULL, "a process that has it open for writing; 0: none was seen") \
+	X(of, SECONDS, age, NULL, "from its last write until it was read") \
 	X(of, BOOL, program, NULL, "it contains its exported program") \
 	X(of, COUNT, graphs, NULL, "captured by Dynamo; -1: the sum of its compilations'") \
 	X(of, U64, artifacts, NULL, "of a trace: files of the directory report") \

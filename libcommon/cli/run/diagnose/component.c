@@ -707,45 +707,94 @@ static void put_duration(struct buf *b, double seconds)
 		buf_addf(b, "%.0f s", seconds);
 }
 
-/* No exception, but something started and did not end. */
+static bool is_cut(const struct facts *f, uint32_t input)
+{
+	for (uint32_t i = 0; i < f->n_damage; i++)
+		if (f->damage[i].input == input && slice_find(facts_text(f, f->damage[i].what), "ends inside a record"))
+			return true;
+	return false;
+}
+
+enum { JUST_NOW_S = 60, HARDLY_S = 15 }; /* of the last write: it may still be running; it is no news that this was some seconds ago */
+
+/* Is the program that wrote it still running? What was seen of it; "" if nothing was. */
+static void put_life(struct buf *b, const struct fact_input *in)
+{
+	if (in->writer) {
+		buf_addf(b, "; still running: process %u has it open", in->writer);
+		if (in->age >= HARDLY_S) {
+			buf_adds(b, ", and has written nothing for ");
+			put_duration(b, in->age);
+		}
+	} else if (in->age >= 0 && in->age < JUST_NOW_S) {
+		buf_adds(b, "; written within the last minute: perhaps still running");
+	}
+}
+
+/* "in async_compile.wait for 4 min when the log ends, 9 min into the compilation" */
+static void put_open_phase(struct buf *b, const struct facts *f, const struct fact_marker *m, uint32_t input)
+{
+	struct slice what = facts_text(f, m->what);
+	const double whole = open_seconds(f, input);
+	buf_addf(b, "in %.*s", SLN(what, CLIP));
+	if (m->open >= 1) {
+		buf_adds(b, " for ");
+		put_duration(b, m->open);
+	}
+	buf_adds(b, " when the log ends");
+	if (whole >= 1 && whole > m->open) {
+		buf_adds(b, ", ");
+		put_duration(b, whole);
+		buf_adds(b, " into the compilation");
+	}
+}
+
+/* No exception, but something started and did not end, or the log ends inside a record. */
 static void tell_unfinished(const struct witnesses *w, uint32_t input)
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_marker *m = open_marker(f, input);
-	if (!m)
-		return;
-	struct slice what = facts_text(f, m->what);
-	struct component_view v = {.component = m->component, .sure = SURE_NOT, .failure = NONE, .compile = m->compile, .unfinished = true};
+	const struct fact_input *in = &f->input[input];
+	const bool cut = is_cut(f, input);
 	LOCAL_BUF where = {0};
-	const double whole = open_seconds(f, input);
-	buf_addf(&where, "in %.*s", SLN(what, CLIP));
-	if (m->open >= 1) {
-		buf_adds(&where, " for ");
-		put_duration(&where, m->open);
+	if (!m && !cut)
+		return;
+	struct component_view v = {.component = m ? m->component : COMPONENT_NONE,
+				   .sure = SURE_NOT,
+				   .failure = NONE,
+				   .compile = m ? m->compile : NONE,
+				   .unfinished = true};
+	if (m) {
+		struct slice what = facts_text(f, m->what);
+		put_open_phase(&where, f, m, input);
+		v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it",
+							 SLN(what, CLIP), (unsigned long long)m->src.line)
+					 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
+	} else {
+		buf_adds(&where, "the log ends inside a record");
 	}
-	buf_adds(&where, " when the log ends");
-	if (whole >= 1 && whole > m->open) {
-		buf_adds(&where, ", ");
-		put_duration(&where, whole);
-		buf_adds(&where, " into the compilation");
-	}
+	put_life(&where, in);
 	v.title = explain_keep(x, buf_slice(&where));
-	v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it", SLN(what, CLIP),
-						 (unsigned long long)m->src.line)
-				 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
-	for (uint32_t i = 0; i < f->n_damage; i++)
-		if (f->damage[i].input == input && slice_find(facts_text(f, f->damage[i].what), "ends inside a record"))
-			v.evidence = explain_textf(x, "%.*s\nthe log ends inside a record", SL(v.evidence));
+	if (cut)
+		v.evidence =
+		    explain_textf(x, "%.*s%sthe log ends inside a record: it is being written, the disk is full, or the copy is incomplete",
+				  SL(v.evidence), v.evidence.n ? "\n" : "");
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
-	g->src = m->src;
+	g->src = m ? m->src : fact_src(input, in->lines);
 	g->count = 1;
-	g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, or still running", component_title[v.component]);
+	if (!m)
+		g->title = SLICE("The log ends inside a record");
+	else if (in->writer)
+		g->title = explain_textf(x, "The log ends inside %s: still running", component_title[v.component]);
+	else
+		g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, %sor still running", component_title[v.component],
+					 cut ? "cut copy, " : "");
 	g->evidence = v.evidence;
-	if (m->compile != NONE) {
-		g->loc = f->compile[m->compile].loc;
-		g->compiles = facts_text(f, f->compile[m->compile].label);
+	if (v.compile != NONE) {
+		g->loc = f->compile[v.compile].loc;
+		g->compiles = facts_text(f, f->compile[v.compile].label);
 	}
 	add_view(x, &v);
 }
