@@ -291,7 +291,8 @@ FACT(fact_limit);
 	X(of, INDEX, cause, "cause", "index of failures: the exception it was raised from") \
 	X(of, LINES, frames, "frames", "the innermost 16, outermost first") \
 	X(of, TEXT, stack, NULL, "the traceback as printed, bounded") \
-	X(of, BOOL, ended, NULL, "the last event of a text log: how the program ended")
+	X(of, BOOL, ended, NULL, "the last event of a text log: how the program ended") \
+	X(of, BOOL, native, NULL, "C++'s own words: std::terminate, malloc, gdb")
 FACT(fact_failure);
 
 /* "Step 2: calling compiler function inductor", chromium events of phases: phases that started and did not end. */

@@ -13,7 +13,7 @@
 #include "base/chain.h"
 #include "run/text.h"
 
-enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: most bytes of quoted input in one of our lines */
+enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512, FAILURES_LOOKED_AT = 512 }; /* CLIP: most bytes of quoted input in one of our lines */
 
 /* ---- by records ---- */
 
@@ -314,8 +314,45 @@ static const struct compile_phase *interrupted_in(const struct explanation *x, c
 	return p ? p : phase_of(explain_text(x, r->frames));
 }
 
+/* Does anything in the input show Python or torch.compile? Else it may be a server in C++. */
+static bool python_seen(const struct facts *f, const struct fact_failure *r)
+{
+	bool seen = f->n_compile > 0 || (r->frames != NONE && !r->native) || f->input[r->src.input].torch_version != NONE;
+	for (uint32_t i = 0; i < f->n_failure && i < FAILURES_LOOKED_AT && !seen; i++)
+		seen = f->failure[i].src.input == r->src.input && !f->failure[i].native && !f->failure[i].signal;
+	return seen;
+}
+
+/* A death in C++'s own words: no experiment with torch.compile, whose code may not be there at all. */
+static struct component_view judge_native(const struct witnesses *w, uint32_t row)
+{
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[row];
+	const struct fact_known *known = known_of(w, r);
+	struct component_view v = {.failure = row, .compile = r->compile, .basis = BASIS_LIKELY, .sure = SURE_LIKELY};
+	const bool heap = text_heap_message(explain_text(x, r->reason)).n > 0;
+	v.component = known && !heap ? known->component : COMPONENT_NONE;
+	if (v.component == COMPONENT_NONE && !heap)
+		v.component = native_component(explain_text(x, r->reason), explain_text(x, r->stack));
+	if (v.component == COMPONENT_NONE) {
+		v.sure = SURE_NOT;
+		v.basis = BASIS_NONE;
+		v.title = heap ? SLICE("what damaged the heap: malloc noticed it later")
+			  : slice_find(explain_text(x, r->type), "::") ? SLICE("which part threw this C++ exception")
+								       : SLICE("which part crashed");
+	}
+	witness(w, r, slice_of(NULL, 0), &v);
+	v.minify = minify(w, &v, r);
+	if (!known || heap)
+		v.next = SLICE("fxexplain crash CORE MODEL.pt2    # which kernel and line; takes a core file or this text, too");
+	return v;
+}
+
 static struct component_view judge(const struct witnesses *w, uint32_t row)
 {
+	if (w->x->facts->failure[row].native)
+		return judge_native(w, row);
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[row];
@@ -398,7 +435,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = COMPONENT_NONE;
 		v.sure = SURE_NOT;
 	}
-	if (known && knows_better(f, r, known, v.component)) {
+	if (known && (r->signal || knows_better(f, r, known, v.component))) {
 		v.basis = BASIS_LIKELY;
 		v.sure = SURE_LIKELY;
 		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT
@@ -407,8 +444,8 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 				  : known->component;
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
-	bool without =
-	    interrupted_in(x, r) || calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+	bool without = interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
+		       (known && slice_is(facts_text(f, known->pattern), "extension-source"));
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase)
 		v.component = phase->component;
@@ -504,7 +541,14 @@ static struct fact_known *known_of(const struct witnesses *w, const struct fact_
 		better(&best, &f->known[i]);
 	for (i = r->compile == NONE ? NONE : chain_first(&w->known, CHAIN_KEY(r->compile)); i != NONE; i = w->known.next[i])
 		better(&best, &f->known[i]);
-	return best ? best : known_in(w, r, NULL);
+	best = best ? best : known_in(w, r, NULL);
+	/* A shell's "Aborted" has no words of its own: those of the error before it. */
+	for (i = 0; !best && r->signal && r->frames == NONE && !r->native && i < f->n_known; i++) {
+		struct fact_known *k = &f->known[w->known_line[i]];
+		if (k->src.input == r->src.input && k->src.line <= r->src.line && !k->told && k->level >= FINDING_ERROR)
+			best = k;
+	}
+	return best;
 }
 
 /* What is known of the message. */
@@ -554,7 +598,7 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		struct data_guard guard = {0};
 		take_known(w, r, k, g);
 		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" is no help. */
-		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":")))
+		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":") || r->native || (r->signal && r->frames == NONE)))
 			g->title = facts_text(x->facts, k->title);
 		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&
 		    data_guard_find(x, explain_text(x, r->reason), g->loc.code == NONE ? (struct slice){0} : explain_text(x, g->loc.code),

@@ -350,13 +350,24 @@ static const struct {
 	       {"Aborted", SIGABRT},
 	       {"Killed", SIGKILL}};
 
+static int signal_number(struct slice name)
+{
+	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
+		if (slice_is(name, signals[k].name))
+			return signals[k].number;
+	return 0;
+}
+
+/* The death of this kind that native.c read just before; NULL. */
+static struct fact_failure *fault_row_of(struct textlog *t, struct slice name)
+{
+	return t->fault && t->fault == signal_number(name) && t->fault_row < t->f->n_failure ? &t->f->failure[t->fault_row] : NULL;
+}
+
 static struct fact_failure *signal_row(struct block *b, uint32_t i, struct slice name)
 {
 	struct textlog *t = b->t;
-	int number = 0;
-	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
-		if (slice_is(name, signals[k].name))
-			number = signals[k].number;
+	const int number = signal_number(name);
 	t->killed = true;
 	struct fact_failure *row = LOG_ADD(b, i, failure);
 	t->last_end = row ? (uint32_t)(row - t->f->failure) : NONE;
@@ -392,8 +403,9 @@ uint32_t parse_signal(struct block *b, uint32_t i)
 		if (!shell && rest.n && !dumped)
 			return 0;                       /* a sentence that begins this way */
 		if (signals[k].number == b->t->fault) { /* of one death */
+			if (b->t->fault_row == NONE)
+				b->t->last_end = NONE;
 			b->t->fault = 0;
-			b->t->last_end = NONE;
 			return 1;
 		}
 		struct fact_failure *row = signal_row(b, i, slice_str(signals[k].name));
@@ -466,12 +478,17 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	if (!done && !b->final)
 		return BLOCK_MORE;
 	const char *colon = slice_find(line, ": "); /* "Aborted: detail" */
-	struct fact_failure *row = signal_row(b, i, slice_upto(line, colon));
+	struct slice name = slice_upto(line, colon);
+	struct fact_failure *row = fault_row_of(b->t, name);
+	bool again = row != NULL; /* malloc's or std::terminate's reason is before it */
+	if (!row)
+		row = signal_row(b, i, name);
 	if (row) {
+		row->native = again && !frames;
 		b->t->fault = row->signal;
 		row->frames = frames_text(b->t, frame, frames < ARRAY_LEN(frame) ? frames : ARRAY_LEN(frame));
 		row->user = user.line ? log_loc(b->t, &user) : facts_no_loc();
-		if (frames)
+		if (frames && !again)
 			row->reason = in_frame(b->t, &frame[0]);
 		if (frames && srcloc_is_framework(frame[0].file))
 			row->torch = log_loc(b->t, &frame[0]);

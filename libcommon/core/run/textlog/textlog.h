@@ -90,6 +90,7 @@ struct textlog {
 	struct intern times;             /* names of facts.phase, the same index, minus from.phase */
 	uint32_t last_failure, last_end; /* of facts.failure: the last uncaught exception, the last signal; or NONE */
 	int fault;                       /* the signal reported by faulthandler: the shell reports it, too */
+	uint32_t fault_row;              /* of facts.failure: a death that native.c read, which others report, too; or NONE */
 	bool killed;
 	int64_t rank;        /* of all lines with a rank: -2 none yet, -1 several or unknown */
 	size_t names_before; /* bytes */

@@ -472,7 +472,7 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 static bool anything(struct undress *u, struct slice text)
 {
 	static const char *const words[] = {title,    "  File \"",     "from user code:", "torch._dynamo.exc.", "torch._inductor.exc.",
-					    "\nE   ", ": Explanation:"};
+					    "\nE   ", ": Explanation:", "terminate called "};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
@@ -499,6 +499,7 @@ struct slice undress(struct undress *u, struct slice text)
 	learn_from(u, text, "from user code:");
 	learn_from(u, text, "torch._dynamo.exc.");
 	learn_from(u, text, "torch._inductor.exc.");
+	learn_from(u, text, "terminate called ");
 	buf_reset(&u->out);
 	bool after_frame = false;
 	/* Prefixes first, in all lines: the layouts look ahead. */
