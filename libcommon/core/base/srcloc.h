@@ -76,6 +76,9 @@ enum srcloc_origin {
 			     folders */
 };
 enum srcloc_origin srcloc_origin(struct slice file);
+/* Is there a package of this name in this folder? For packages outside site-packages; base/io/distinfo.h has one that looks. NULL: none
+ * are known. Set before threads start. */
+extern bool (*srcloc_is_installed)(struct slice folder, struct slice name);
 static inline bool srcloc_is_user(struct slice file) { return srcloc_origin(file) <= SRCLOC_PACKAGE; }
 static inline bool srcloc_is_framework(struct slice file) { return srcloc_origin(file) == SRCLOC_TORCH; }
 

@@ -554,6 +554,7 @@ FACT(fact_parity);
 	X(of, COMPONENT, component, NULL, NULL) \
 	X(of, LEVEL, level, NULL, "enum finding_level") \
 	X(of, U64, count, NULL, "number of times in this input") \
+	X(of, LOC, loc, NULL, "the user's line, where a stack around it shows one") \
 	X(of, BOOL, told, NULL, "already part of a failure's finding (component.c)")
 FACT(fact_known);
 

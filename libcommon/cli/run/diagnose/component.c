@@ -155,6 +155,40 @@ static const struct fact_compiler_error *compiler_error_of(const struct witnesse
 	return NULL;
 }
 
+/* Triton's message: "at 9:11:\ndef scale_kernel(x_ptr, ...):\n ... out = y + z\n     ^\nValueError('Cannot make_shape_compatible: ...')". */
+struct triton_message {
+	struct slice kernel, code, why;
+	unsigned line;
+};
+
+static bool triton_message(struct slice reason, struct triton_message *out)
+{
+	struct slice line, before = {0};
+	uint64_t no;
+	*out = (struct triton_message){0};
+	if (!slice_starts(reason, "at ") || !slice_line(&reason, &line))
+		return false;
+	const char *colon = slice_chr(line, ':');
+	if (!colon || !slice_ends(line, ":") || !slice_u64(slice_of(line.p + 3, (size_t)(colon - line.p - 3)), &no))
+		return false;
+	out->line = (unsigned)no;
+	while (slice_line(&reason, &line)) {
+		struct slice t = slice_trim(line), def = slice_behind(t, "def ");
+		const char *open = slice_chr(def, '(');
+		if (!out->kernel.n && slice_starts(t, "def ") && open)
+			out->kernel = slice_of(def.p, (size_t)(open - def.p));
+		if (slice_is(t, "^"))
+			out->code = slice_trim(before);
+		else if (t.n)
+			out->why = t;
+		before = line;
+	}
+	return out->why.n > 0;
+}
+
+/* Not one that Inductor wrote. */
+static bool own_kernel(const struct triton_message *m) { return m->kernel.n && !slice_starts(m->kernel, "triton_"); }
+
 static void witness(const struct witnesses *w, const struct fact_failure *r, struct slice at, struct component_view *v)
 {
 	struct explanation *x = w->x;
@@ -166,6 +200,11 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 		buf_addf(&b, "%.*s%s%.*s\n", SLN(type, CLIP), reason.n ? ": " : "", SLN(reason, CLIP));
 	else
 		add_line(&b, reason);
+	struct triton_message triton;
+	if (triton_message(explain_text(x, r->reason), &triton)) {
+		buf_addf(&b, "kernel %.*s, line %u: %.*s\n", SLN(triton.kernel, CLIP), triton.line, SLN(triton.code, CLIP));
+		add_line(&b, triton.why);
+	}
 	const struct fact_compiler_error *e = compiler_error_of(w, r);
 	if (e) {
 		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message),
@@ -239,7 +278,7 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 		return slice_of(NULL, 0);
 	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
 		   v->component == COMPONENT_RUNTIME;
-	if (r && r->signal && v->component == COMPONENT_RUNTIME)
+	if (r && r->signal && (v->component == COMPONENT_RUNTIME || v->component == COMPONENT_NONE))
 		return SLICE("fxexplain crash CORE MODEL.pt2    # finds the kernel, its operand and the line of Python; takes a core file "
 			     "or a backtrace");
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
@@ -314,6 +353,26 @@ static const struct compile_phase *interrupted_in(const struct explanation *x, c
 	return p ? p : phase_of(explain_text(x, r->frames));
 }
 
+/* What only tracing raises: why, and what to do. */
+static void only_tracing(struct explanation *x, struct slice reason, struct slice stack, struct component_view *v)
+{
+	struct slice node = cause_node(reason);
+	if (slice_find(reason, "distributed/fsdp/") || slice_find(stack, "distributed/fsdp/_") ||
+	    slice_find(stack, "distributed/fsdp/fully_sharded")) {
+		v->why = SLICE("FSDP1 keeps each rank's share of the weights in flat, sharded tensors and restores them in hooks, which tracing "
+			       "does not run: inside the graph a weight is still its 1-D shard.");
+		v->hint = SLICE("Use FSDP2: torch.distributed.fsdp.fully_shard(model), then compile each block.\n"
+				"With FSDP1: FullyShardedDataParallel(model, use_orig_params=True), and compile the modules inside it, before "
+				"they are wrapped.");
+		return;
+	}
+	v->why = node.n ? explain_textf(x, "Only tracing raises it, here for %.*s: eager mode has neither symbolic sizes nor fake tensors.",
+					SLN(node, CLIP))
+			: SLICE("Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors.");
+	v->hint = SLICE("Keep the operation out of the graph: torch.compiler.disable on a function that holds it.\n"
+			"If it is about symbolic sizes: torch.compile(f, dynamic=False)");
+}
+
 /* Does anything in the input show Python or torch.compile? Else it may be a server in C++. */
 static bool python_seen(const struct facts *f, const struct fact_failure *r)
 {
@@ -335,6 +394,8 @@ static struct component_view judge_native(const struct witnesses *w, uint32_t ro
 	v.component = known && !heap ? known->component : COMPONENT_NONE;
 	if (v.component == COMPONENT_NONE && !heap)
 		v.component = native_component(explain_text(x, r->reason), explain_text(x, r->stack));
+	if (v.component == COMPONENT_EAGER)
+		v.title = SLICE("what the program asked of torch (a known message)");
 	if (v.component == COMPONENT_NONE) {
 		v.sure = SURE_NOT;
 		v.basis = BASIS_NONE;
@@ -396,9 +457,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 			       "torch.library.opcheck(op, args)    # runs the fake kernel beside the real one");
 	} else if (tracing) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
-		v.why = SLICE("Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors.");
-		v.hint = SLICE("Keep the operation out of the graph: torch.compiler.disable on a function that holds it.\n"
-			       "If it is about symbolic sizes: torch.compile(f, dynamic=False)");
+		only_tracing(x, explain_text(x, r->reason), explain_text(x, r->stack == NONE ? r->frames : r->stack), &v);
 		v.sure = SURE_LIKELY;
 	} else if (cause.kind == CAUSE_NO_FAKE) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
@@ -421,8 +480,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = after_stage(stage);
 		v.sure = SURE_LIKELY;
 	} else if (r->signal) {
-		v.component = COMPONENT_RUNTIME;
-		v.sure = SURE_LIKELY;
+		v.component = python_seen(f, r) ? COMPONENT_RUNTIME : COMPONENT_NONE;
+		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
+		v.title = v.component == COMPONENT_NONE ? SLICE("which part crashed") : slice_of(NULL, 0);
 	} else {
 		v.component = user || r->user.file != NONE ? COMPONENT_EAGER : COMPONENT_NONE;
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
@@ -438,6 +498,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	if (known && (r->signal || knows_better(f, r, known, v.component))) {
 		v.basis = BASIS_LIKELY;
 		v.sure = SURE_LIKELY;
+		v.title = slice_of(NULL, 0);
 		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT
 			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE
 				  ? path /* torch's own backend: which component */
@@ -445,10 +506,20 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without = interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
-		       (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+		       (known && (slice_is(facts_text(f, known->pattern), "extension-source") ||
+				  slice_is(facts_text(f, known->pattern), "ddp-first-bucket"))); /* a wrong setting fails with any backend */
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase)
 		v.component = phase->component;
+	struct triton_message triton;
+	const bool own = !known && triton_message(explain_text(x, r->reason), &triton) && own_kernel(&triton);
+	if (own) {
+		without = true;
+		v.title = explain_textf(x, "the program's own Triton kernel %.*s", SLN(triton.kernel, CLIP));
+		v.why = explain_textf(x, "Triton rejects line %u of %.*s: %.*s", triton.line, SLN(triton.kernel, CLIP), SLN(triton.why, CLIP));
+		v.hint = SLICE("Fix that line of the kernel: Triton fails the same way without torch.compile.\n"
+			       "TRITON_INTERPRET=1 python app.py    # runs the kernel in Python, where shapes can be printed");
+	}
 	witness(w, r, at, &v);
 	/* Recomputation differs with any backend: only eager tells the block from its compiled variants. */
 	bool recomputed = known && slice_is(facts_text(f, known->pattern), "checkpoint-recompute");
@@ -456,7 +527,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
 					    "were used; if it fails the same way, the block itself differs")
 				    : slice_str(experiment(v.component));
-	v.minify = phase ? slice_of(NULL, 0) : minify(w, &v, r);
+	v.minify = phase || own ? slice_of(NULL, 0) : minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
 	if (check != CHECK_NONE)
@@ -564,6 +635,18 @@ static void take_known(const struct witnesses *w, const struct fact_failure *r, 
 	g->url = first_line(facts_text(f, k->see));
 }
 
+/* x @ y, torch.matmul(x, y): there is no layer with in_features. */
+static bool two_operands(const struct explanation *x, const struct fact_failure *r, const struct finding *g)
+{
+	static const char *const layer[] = {"built-in function linear", "torch/nn/modules/linear.py", "F.linear("};
+	static const char *const product[] = {" @ ", "matmul", ".mm(", "bmm(", "aten.mm"};
+	struct slice code = g->loc.code == NONE ? slice_of(NULL, 0) : explain_text(x, g->loc.code), reason = explain_text(x, r->reason);
+	struct slice stack = explain_text(x, r->stack == NONE ? r->frames : r->stack);
+	if (slice_any(reason, layer, slice_has) || slice_any(stack, layer, slice_has))
+		return false;
+	return slice_any(code, product, slice_has) || slice_has(reason, "function matmul>") || slice_has(reason, "method matmul of");
+}
+
 /* Title, cause and fix, best source first: the wrapped exception, the knowledge base, torch's own explanation. */
 static void advise(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r, struct finding *g)
 {
@@ -586,6 +669,9 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	cause_of(x, r, &cause);
 	if (cause.kind)
 		g->title = cause.title;
+	struct triton_message triton;
+	if (triton_message(explain_text(x, r->reason), &triton))
+		g->title = explain_textf(x, "Triton kernel %.*s, line %u: %.*s", SLN(triton.kernel, CLIP), triton.line, SLN(triton.why, CLIP));
 	if (cause.kind == CAUSE_NO_FAKE) {
 		g->id = SLICE("operator-no-fake");
 		g->why = SLICE("torch traces with fake tensors, which have a shape and a dtype but no values: this operator does not say "
@@ -600,12 +686,18 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" is no help. */
 		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":") || r->native || (r->signal && r->frames == NONE)))
 			g->title = facts_text(x->facts, k->title);
-		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&
+		bool onnx = slice_is(facts_text(x->facts, k->pattern), "onnx-export-trace");
+		if ((onnx || slice_is(facts_text(x->facts, k->pattern), "guard-on-data")) &&
 		    data_guard_find(x, explain_text(x, r->reason), g->loc.code == NONE ? (struct slice){0} : explain_text(x, g->loc.code),
 				    &guard)) {
-			g->why = guard.why;
+			g->why = onnx ? explain_textf(x, "%.*s\n%.*s", SL(g->why), SL(guard.why)) : guard.why;
+			g->hint = onnx ? g->hint : guard.hint;
 			g->fix = guard.fix;
-			g->hint = guard.hint;
+		}
+		if (slice_starts(facts_text(x->facts, k->pattern), "matmul-") && two_operands(x, r, g)) {
+			g->fix = slice_of(NULL, 0);
+			g->hint = SLICE("x @ y takes the columns of x for the rows of y: transpose one of them (y.mT), or fix the reshape before "
+					"it.");
 		}
 	} else if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};

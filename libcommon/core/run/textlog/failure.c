@@ -303,12 +303,14 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	return one_chain(b, i, true);
 }
 
-/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. */
+/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. The message may
+ * be cut off, too. */
 uint32_t parse_classless(struct block *b, uint32_t i)
 {
 	uint32_t k = i, end = i;
 	bool context = false;
-	if (b->head || !i || slice_blank(block_line(b, i - 1)) || block_line(b, i - 1).p[0] == ' ')
+	struct slice before = i ? block_line(b, i - 1) : slice_of("", 0), first = slice_unindent(block_line(b, i));
+	if (b->head || before.n > slice_unindent(before).n)
 		return 0;
 	for (; k < b->n && k - i < 60; k++) {
 		struct slice line = block_line(b, k);
@@ -326,14 +328,16 @@ uint32_t parse_classless(struct block *b, uint32_t i)
 		return 0;
 	LOCAL_BUF text = {0};
 	buf_adds(&text, "torch._dynamo.exc.Unsupported: ");
-	buf_add_slice(&text, block_lines(b, i - 1, end));
+	buf_add_slice(&text, slice_blank(before) ? slice_unindent(slice_skip(first, strlen("Explanation:"))) : before);
+	buf_addc(&text, '\n');
+	buf_add_slice(&text, block_lines(b, i, end));
 	struct traceback tb;
 	if (!traceback_parse_cut(buf_slice(&text), TRACEBACK_ALL, &tb))
 		return 0;
-	uint32_t row = traceback_row(b, i - 1, tb);
+	uint32_t at = slice_blank(before) ? i : i - 1, row = traceback_row(b, at, tb);
 	if (row != NONE)
 		b->t->last_failure = row;
-	unsupported(b, i - 1, &tb);
+	unsupported(b, at, &tb);
 	return end - i;
 }
 

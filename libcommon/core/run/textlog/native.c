@@ -1,4 +1,4 @@
-/* Deaths of programs in C++: what std::terminate, glibc's malloc, gdb and the signal handlers of folly and glog print. */
+/* Deaths of programs in C++: what std::terminate, glibc's malloc, gdb and the signal handlers of folly and glog print; stacks of py-spy. */
 #include <signal.h>
 
 #include "run/textlog/textlog_part.h"
@@ -186,4 +186,58 @@ uint32_t parse_native_signal(struct block *b, uint32_t i)
 		row->stack = row->stack == NONE ? with.stack : row->stack;
 	}
 	return end > i ? end - i : 1;
+}
+
+/* ---- py-spy dump ---- */
+
+/* "    train_step (train.py:61)" */
+static bool spied(struct slice line, struct srcloc *at)
+{
+	line = slice_unindent(line);
+	const char *open = slice_find(line, " (");
+	if (!open || !slice_ends(line, ")") || !place_parse(slice_of(open + 2, (size_t)(line.p + line.n - open - 3)), at))
+		return false;
+	at->func = slice_upto(line, open);
+	return true;
+}
+
+/* py-spy writes paths as they are imported: those of packages and of Python's library start like the user's. */
+static bool spied_user(struct slice file)
+{
+	static const char *const other[] = {"sympy/",      "triton/",    "mpmath/",    "networkx/",   "numpy/",     "concurrent/",
+					    "multiprocessing/", "importlib/", "asyncio/",   "logging/",    "threading.py", "subprocess.py",
+					    "selectors.py",     "contextlib.py", "functools.py", "runpy.py", "queue.py",   "socket.py"};
+	return srcloc_is_user(file) && !slice_any(file, other, slice_starts);
+}
+
+/* "Thread 4182 (idle): "MainThread"", and its frames, innermost first. */
+uint32_t parse_thread(struct block *b, uint32_t i)
+{
+	struct slice line = slice_trim(block_line(b, i));
+	struct textlog *t = b->t;
+	struct srcloc at, user = {0};
+	bool torch = false;
+	if (!slice_find(line, "(active") && !slice_find(line, "(idle"))
+		return parse_native_signal(b, i);
+	uint32_t k = i + 1;
+	for (; k < b->n && spied(block_line(b, k), &at); k++) {
+		torch |= srcloc_is_framework(at.file);
+		if (torch && !user.line && spied_user(at.file))
+			user = at;
+	}
+	if (k == b->n && !b->final)
+		return BLOCK_MORE;
+	if (user.line && t->n_stack < TEXTLOG_STACKS)
+		PUSH(t, stack) = (struct textlog_stack){b->line[i].no, b->line[k - 1].no, log_loc(t, &user)};
+	return k - i;
+}
+
+void log_place_stacks(struct textlog *t)
+{
+	for (uint32_t i = 0; t->n_stack && i < t->f->n_known; i++) {
+		struct fact_known *k = &t->f->known[i];
+		for (uint32_t n = 0; k->src.input == t->input && n < t->n_stack; n++)
+			if (t->stack[n].from <= k->src.line && k->src.line <= t->stack[n].to)
+				k->loc = t->stack[n].loc;
+	}
 }

@@ -57,6 +57,7 @@ void textlog_release(struct textlog *t)
 	generations_release(&t->generations);
 	free(t->phase);
 	free(t->said);
+	free(t->stack);
 	free(t->process);
 	*t = (struct textlog){0};
 }

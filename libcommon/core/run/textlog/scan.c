@@ -50,7 +50,7 @@ static const struct start {
     {"Specializing ", parse_specializing},
     {"Step ", parse_step},
     {"Traceback (most recent call last):", parse_traceback},
-    {"Thread ", parse_native_signal},
+    {"Thread ", parse_thread},
     {"TorchDynamo compilation metrics:", parse_metrics},
     {"Trace/breakpoint trap", parse_signal},
     {"WON'T CONVERT ", parse_wont_convert},

@@ -77,6 +77,13 @@ struct textlog_process {
 	uint32_t awaited; /* the id of a recompilation whose tracing comes next; or NONE */
 };
 
+/* A stack that py-spy printed: its lines, and the user's innermost one. */
+struct textlog_stack {
+	uint64_t from, to;
+	struct fact_loc loc;
+};
+enum { TEXTLOG_STACKS = 256 };
+
 struct textlog_reader;
 struct textlog {
 	struct facts *f;
@@ -84,6 +91,7 @@ struct textlog {
 	struct fact_rows from; /* rows already in f before this text */
 	ROWS(struct textlog_phase, phase);
 	ROWS(struct textlog_break, said);
+	ROWS(struct textlog_stack, stack); /* at most TEXTLOG_STACKS */
 	struct intern processes; /* the same index as process */
 	ROWS(struct textlog_process, process);
 	struct generations generations;
