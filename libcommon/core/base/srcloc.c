@@ -455,6 +455,12 @@ struct slice srcloc_short_file(struct slice file)
 	return i == SIZE_MAX || i == file.n ? file : cut(file, i);
 }
 
+bool srcloc_file_ends(struct slice file, struct slice end)
+{
+	return end.n && file.n >= end.n && !memcmp(file.p + file.n - end.n, end.p, end.n) &&
+	       (file.n == end.n || file.p[file.n - end.n - 1] == '/');
+}
+
 static bool is_stdlib(struct slice file)
 {
 	/* .../lib/python3.11/contextlib.py; a virtual environment's bin or share is not below lib/pythonX. */

@@ -67,6 +67,9 @@ int srcloc_cmp(const struct srcloc *a, const struct srcloc *b);
  *   anything else                                             unchanged */
 struct slice srcloc_short_file(struct slice file);
 
+/* Is `end` the end of the path, "app/m.py" of "/home/me/app/m.py"? */
+bool srcloc_file_ends(struct slice file, struct slice end);
+
 enum srcloc_origin {
 	SRCLOC_USER,
 	SRCLOC_PACKAGE,   /* an installed package other than torch: user code as far as torch is concerned */

@@ -368,8 +368,12 @@ static size_t parse(struct slice text, enum traceback_end end, bool cut, struct 
 	if (m.end) {
 		stop = m.end;
 		tb->message = slice_trim(slice_of(tb->message.p, (size_t)(m.end - tb->message.p)));
-		if (!tb->from_user.line)
+		if (!tb->from_user.line) {
 			tb->from_user = m.other_at;
+			/* "Caused by: (app/m.py:12 in f)" is a frame of the traceback, which has the whole path and the code. */
+			if (!m.other_at.code.n && tb->user.line == m.other_at.line && srcloc_file_ends(tb->user.file, m.other_at.file))
+				tb->from_user = tb->user;
+		}
 		if (tb->cpp.p && m.cpp_end)
 			tb->cpp.n = (size_t)(m.cpp_end - tb->cpp.p);
 	}

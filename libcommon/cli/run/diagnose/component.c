@@ -512,10 +512,12 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	if (phase)
 		v.component = phase->component;
 	struct triton_message triton;
-	const bool own = !known && triton_message(explain_text(x, r->reason), &triton) && own_kernel(&triton);
+	const bool own = triton_message(explain_text(x, r->reason), &triton) && own_kernel(&triton);
 	if (own) {
 		without = true;
 		v.title = explain_textf(x, "the program's own Triton kernel %.*s", SLN(triton.kernel, CLIP));
+	}
+	if (own && !known_of(w, r)) {
 		v.why = explain_textf(x, "Triton rejects line %u of %.*s: %.*s", triton.line, SLN(triton.kernel, CLIP), SLN(triton.why, CLIP));
 		v.hint = SLICE("Fix that line of the kernel: Triton fails the same way without torch.compile.\n"
 			       "TRITON_INTERPRET=1 python app.py    # runs the kernel in Python, where shapes can be printed");
@@ -635,6 +637,14 @@ static void take_known(const struct witnesses *w, const struct fact_failure *r, 
 	g->url = first_line(facts_text(f, k->see));
 }
 
+/* "Could not guard on data-dependent expression Eq(u0, 4) (unhinted: ...": of one expression. */
+static bool same_guard(struct slice reason, struct slice quote)
+{
+	struct slice p = slice_until(slice_behind(reason, "data-dependent expression "), ").  ("),
+		     q = slice_until(slice_behind(quote, "data-dependent expression "), ").  (");
+	return p.n && slice_eq(p, q);
+}
+
 /* x @ y, torch.matmul(x, y): there is no layer with in_features. */
 static bool two_operands(const struct explanation *x, const struct fact_failure *r, const struct finding *g)
 {
@@ -670,7 +680,7 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	if (cause.kind)
 		g->title = cause.title;
 	struct triton_message triton;
-	if (triton_message(explain_text(x, r->reason), &triton))
+	if (!k && triton_message(explain_text(x, r->reason), &triton))
 		g->title = explain_textf(x, "Triton kernel %.*s, line %u: %.*s", SLN(triton.kernel, CLIP), triton.line, SLN(triton.why, CLIP));
 	if (cause.kind == CAUSE_NO_FAKE) {
 		g->id = SLICE("operator-no-fake");
@@ -693,6 +703,11 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 			g->why = onnx ? explain_textf(x, "%.*s\n%.*s", SL(g->why), SL(guard.why)) : guard.why;
 			g->hint = onnx ? g->hint : guard.hint;
 			g->fix = guard.fix;
+			for (uint32_t i = 0; onnx && i < x->facts->n_known && i < FAILURES_LOOKED_AT; i++) {
+				struct fact_known *of = &x->facts->known[i];
+				of->told |= slice_is(facts_text(x->facts, of->pattern), "guard-on-data") && of->src.input == r->src.input &&
+					    same_guard(explain_text(x, r->reason), facts_text(x->facts, of->quote));
+			}
 		}
 		if (slice_starts(facts_text(x->facts, k->pattern), "matmul-") && two_operands(x, r, g)) {
 			g->fix = slice_of(NULL, 0);
