@@ -268,7 +268,8 @@ struct slice text_heap_message(struct slice line)
 		}
 	/* "server: malloc.c:2617: sysmalloc: Assertion `...' failed." */
 	const char *file = slice_find(line, ": malloc.c:");
-	return file && slice_find(line, "Assertion `") ? slice_of(file + 2, (size_t)(line.p + line.n - file - 2)) : slice_of("", 0);
+	line = file ? slice_of(file + 2, (size_t)(line.p + line.n - file - 2)) : line;
+	return slice_starts(line, "malloc.c:") && slice_find(line, "Assertion `") ? line : slice_of("", 0);
 }
 
 /* Most graphs name no numbered device: search for something like "cuda:3" or "index=3" instead of copying. */

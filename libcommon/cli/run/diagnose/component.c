@@ -645,18 +645,6 @@ static bool same_guard(struct slice reason, struct slice quote)
 	return p.n && slice_eq(p, q);
 }
 
-/* x @ y, torch.matmul(x, y): there is no layer with in_features. */
-static bool two_operands(const struct explanation *x, const struct fact_failure *r, const struct finding *g)
-{
-	static const char *const layer[] = {"built-in function linear", "torch/nn/modules/linear.py", "F.linear("};
-	static const char *const product[] = {" @ ", "matmul", ".mm(", "bmm(", "aten.mm"};
-	struct slice code = g->loc.code == NONE ? slice_of(NULL, 0) : explain_text(x, g->loc.code), reason = explain_text(x, r->reason);
-	struct slice stack = explain_text(x, r->stack == NONE ? r->frames : r->stack);
-	if (slice_any(reason, layer, slice_has) || slice_any(stack, layer, slice_has))
-		return false;
-	return slice_any(code, product, slice_has) || slice_has(reason, "function matmul>") || slice_has(reason, "method matmul of");
-}
-
 /* Title, cause and fix, best source first: the wrapped exception, the knowledge base, torch's own explanation. */
 static void advise(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r, struct finding *g)
 {
@@ -668,7 +656,8 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	/* Known refusals are fixed by changing the line: not possible where it is torch's or a package's. */
 	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
 	bool generic =
-	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO));
+	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO &&
+								      !slice_is(facts_text(x->facts, k->pattern), "symfloat-captured")));
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase) {
 		g->title = explain_textf(x, "Interrupted while %s", phase->doing);
@@ -708,11 +697,6 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 				of->told |= slice_is(facts_text(x->facts, of->pattern), "guard-on-data") && of->src.input == r->src.input &&
 					    same_guard(explain_text(x, r->reason), facts_text(x->facts, of->quote));
 			}
-		}
-		if (slice_starts(facts_text(x->facts, k->pattern), "matmul-") && two_operands(x, r, g)) {
-			g->fix = slice_of(NULL, 0);
-			g->hint = SLICE("x @ y takes the columns of x for the rows of y: transpose one of them (y.mT), or fix the reshape before "
-					"it.");
 		}
 	} else if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};
