@@ -458,7 +458,7 @@ struct slice srcloc_short_file(struct slice file)
 bool srcloc_file_ends(struct slice file, struct slice end)
 {
 	return end.n && file.n >= end.n && !memcmp(file.p + file.n - end.n, end.p, end.n) &&
-	       (file.n == end.n || file.p[file.n - end.n - 1] == '/');
+	       (file.n == end.n || file.p[file.n - end.n - 1] == '/' || slice_chr(end, '/'));
 }
 
 static bool is_stdlib(struct slice file)

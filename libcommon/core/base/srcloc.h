@@ -67,7 +67,7 @@ int srcloc_cmp(const struct srcloc *a, const struct srcloc *b);
  *   anything else                                             unchanged */
 struct slice srcloc_short_file(struct slice file);
 
-/* Is `end` the end of the path, "app/m.py" of "/home/me/app/m.py"? */
+/* Is `end` the end of the path, "app/m.py" of "/home/me/app/m.py"? torch cuts some paths inside a name: "ome/me/app/m.py". */
 bool srcloc_file_ends(struct slice file, struct slice end);
 
 enum srcloc_origin {

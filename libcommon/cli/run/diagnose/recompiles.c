@@ -546,7 +546,7 @@ static void describe_limit(struct explanation *x, struct finding *r, const struc
 		r->title = explain_textf(x, "%s limit of %llu reached: %.*s now runs in eager", which, (unsigned long long)limit->limit,
 					 SLN(function, CLIP));
 	/* The compilation that hit the limit made no variant. */
-	uint32_t made = row->n > limit->limit && limit->limit && !limit->accumulated ? (uint32_t)limit->limit : row->compiles;
+	uint32_t made = limit->limit && !limit->accumulated && row->compiles > limit->limit ? (uint32_t)limit->limit : row->compiles;
 	r->cost = explain_textf(x, "%u compiled variant%s, then %s", made, plural(made),
 				raises ? "an exception, because of fullgraph=True or fail_on_recompile_limit_hit" : "eager for new cases");
 	r->why = limit->reason != NONE ? explain_text(x, limit->reason) : r->why;

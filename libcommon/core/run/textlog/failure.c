@@ -73,6 +73,24 @@ static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 	}
 }
 
+/* A build's output without Python's exception: the first error in code that Inductor wrote. */
+void log_lone_compiler_error(struct textlog *t)
+{
+	struct facts *f = t->f;
+	if (f->n_failure > t->from.failure)
+		return;
+	for (uint32_t i = t->from.compiler_error; i < f->n_compiler_error; i++) {
+		const struct fact_compiler_error e = f->compiler_error[i];
+		if (srcloc_origin(log_get(t, e.at.file)) != SRCLOC_GENERATED)
+			continue;
+		struct fact_failure *row = facts_new_failure(f, e.src);
+		row->type = log_text(t, SLICE("torch._inductor.exc.CppCompileError"));
+		row->reason = e.message;
+		row->compile = e.compile;
+		return;
+	}
+}
+
 /* Without a traceback around it: up to the record's end, or two blank lines after "Output:". */
 uint32_t parse_cpp_error(struct block *b, uint32_t i)
 {

@@ -118,7 +118,7 @@ static uint32_t parse_at(struct block *b, uint32_t i)
 	/* Messages of a shell about its children, and of compilers, start with a path. */
 	if (!b->record && slice_find(line, ": line ") && !slice_starts(line, "File "))
 		return parse_signal(b, i);
-	if (!b->record && c == '/')
+	if (!b->record && (c == '/' || slice_find(line, ": error: ")))
 		return parse_compiler_line(b, i);
 	if (!b->record && slice_find(line, ": malloc.c:")) /* "python3: malloc.c:2617: sysmalloc: Assertion `..." */
 		return parse_heap(b, i);

@@ -103,6 +103,7 @@ struct fact_loc log_loc(struct textlog *t, const struct srcloc *at); /* none wit
 static inline struct slice log_get(const struct textlog *t, uint32_t id) { return facts_text(t->f, id); }
 void log_rank(struct textlog *t, int32_t rank); /* the text mentions this rank */
 void log_finish(struct textlog *t);             /* facts that need the whole text */
+void log_lone_compiler_error(struct textlog *t); /* failure.c */
 void log_place_stacks(struct textlog *t);       /* native.c: known messages in py-spy's stacks get the user's line */
 
 /* Slices. */
