@@ -13,7 +13,12 @@
 #include "base/chain.h"
 #include "run/text.h"
 
-enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512, FAILURES_LOOKED_AT = 512 }; /* CLIP: most bytes of quoted input in one of our lines */
+enum {
+	CLIP = 300,
+	LONG_TITLE = 160,
+	BREAKS_LOOKED_AT = 512,
+	FAILURES_LOOKED_AT = 512
+}; /* CLIP: most bytes of quoted input in one of our lines */
 
 /* ---- by records ---- */
 
@@ -155,7 +160,7 @@ static const struct fact_compiler_error *compiler_error_of(const struct witnesse
 	return NULL;
 }
 
-/* Triton's message: "at 9:11:\ndef scale_kernel(x_ptr, ...):\n ... out = y + z\n     ^\nValueError('Cannot make_shape_compatible: ...')". */
+/* Triton's message: "at 9:11:\ndef scale_kernel(x_ptr, ...):\n ... out = y + z\n     ^\nValueError('Cannot make_shape_compatible')". */
 struct triton_message {
 	struct slice kernel, code, why;
 	unsigned line;
@@ -359,11 +364,13 @@ static void only_tracing(struct explanation *x, struct slice reason, struct slic
 	struct slice node = cause_node(reason);
 	if (slice_find(reason, "distributed/fsdp/") || slice_find(stack, "distributed/fsdp/_") ||
 	    slice_find(stack, "distributed/fsdp/fully_sharded")) {
-		v->why = SLICE("FSDP1 keeps each rank's share of the weights in flat, sharded tensors and restores them in hooks, which tracing "
-			       "does not run: inside the graph a weight is still its 1-D shard.");
-		v->hint = SLICE("Use FSDP2: torch.distributed.fsdp.fully_shard(model), then compile each block.\n"
-				"With FSDP1: FullyShardedDataParallel(model, use_orig_params=True), and compile the modules inside it, before "
-				"they are wrapped.");
+		v->why =
+		    SLICE("FSDP1 keeps each rank's share of the weights in flat, sharded tensors and restores them in hooks, which tracing "
+			  "does not run: inside the graph a weight is still its 1-D shard.");
+		v->hint =
+		    SLICE("Use FSDP2: torch.distributed.fsdp.fully_shard(model), then compile each block.\n"
+			  "With FSDP1: FullyShardedDataParallel(model, use_orig_params=True), and compile the modules inside it, before "
+			  "they are wrapped.");
 		return;
 	}
 	v->why = node.n ? explain_textf(x, "Only tracing raises it, here for %.*s: eager mode has neither symbolic sizes nor fake tensors.",
@@ -399,7 +406,7 @@ static struct component_view judge_native(const struct witnesses *w, uint32_t ro
 	if (v.component == COMPONENT_NONE) {
 		v.sure = SURE_NOT;
 		v.basis = BASIS_NONE;
-		v.title = heap ? SLICE("what damaged the heap: malloc noticed it later")
+		v.title = heap                                         ? SLICE("what damaged the heap: malloc noticed it later")
 			  : slice_find(explain_text(x, r->type), "::") ? SLICE("which part threw this C++ exception")
 								       : SLICE("which part crashed");
 	}
@@ -505,9 +512,10 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 				  : known->component;
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
-	bool without = interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
-		       (known && (slice_is(facts_text(f, known->pattern), "extension-source") ||
-				  slice_is(facts_text(f, known->pattern), "ddp-first-bucket"))); /* a wrong setting fails with any backend */
+	bool without =
+	    interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
+	    (known && (slice_is(facts_text(f, known->pattern), "extension-source") ||
+		       slice_is(facts_text(f, known->pattern), "ddp-first-bucket"))); /* a wrong setting fails with any backend */
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase)
 		v.component = phase->component;
@@ -518,7 +526,8 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.title = explain_textf(x, "the program's own Triton kernel %.*s", SLN(triton.kernel, CLIP));
 	}
 	if (own && !known_of(w, r)) {
-		v.why = explain_textf(x, "Triton rejects line %u of %.*s: %.*s", triton.line, SLN(triton.kernel, CLIP), SLN(triton.why, CLIP));
+		v.why =
+		    explain_textf(x, "Triton rejects line %u of %.*s: %.*s", triton.line, SLN(triton.kernel, CLIP), SLN(triton.why, CLIP));
 		v.hint = SLICE("Fix that line of the kernel: Triton fails the same way without torch.compile.\n"
 			       "TRITON_INTERPRET=1 python app.py    # runs the kernel in Python, where shapes can be printed");
 	}
@@ -656,8 +665,8 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	/* Known refusals are fixed by changing the line: not possible where it is torch's or a package's. */
 	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
 	bool generic =
-	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO &&
-								      !slice_is(facts_text(x->facts, k->pattern), "symfloat-captured")));
+	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") ||
+		  (foreign && k->component == COMPONENT_DYNAMO && !slice_is(facts_text(x->facts, k->pattern), "symfloat-captured")));
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase) {
 		g->title = explain_textf(x, "Interrupted while %s", phase->doing);
@@ -670,7 +679,8 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		g->title = cause.title;
 	struct triton_message triton;
 	if (!k && triton_message(explain_text(x, r->reason), &triton))
-		g->title = explain_textf(x, "Triton kernel %.*s, line %u: %.*s", SLN(triton.kernel, CLIP), triton.line, SLN(triton.why, CLIP));
+		g->title =
+		    explain_textf(x, "Triton kernel %.*s, line %u: %.*s", SLN(triton.kernel, CLIP), triton.line, SLN(triton.why, CLIP));
 	if (cause.kind == CAUSE_NO_FAKE) {
 		g->id = SLICE("operator-no-fake");
 		g->why = SLICE("torch traces with fake tensors, which have a shape and a dtype but no values: this operator does not say "

@@ -356,7 +356,7 @@ static void which_bound(struct explanation *x, const struct fact_recompile *r, c
 static bool goes_back(const struct explanation *x, const struct frame_view *v, struct slice change)
 {
 	struct slice what = what_changed(change), new = slice_behind(change, " -> ");
-	for (uint32_t i = v->first; new.n && i < v->first + v->n; i++) {
+	for (uint32_t i = v->first; new.n &&i < v->first + v->n; i++) {
 		struct slice c = x->step[i].change;
 		if (slice_eq(what_changed(c), what) && slice_eq(slice_until(slice_behind(c, ": "), " -> "), new))
 			return true;

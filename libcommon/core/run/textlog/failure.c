@@ -221,11 +221,12 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	row->stack = stack;
 	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
 	row->torch = log_loc(t, &tb.torch);
-	for (uint32_t k = (uint32_t)(row - f->failure), n = 0; row->user.line && row->user.code == NONE && k-- > t->from.failure && n < 8; n++)
+	for (uint32_t k = (uint32_t)(row - f->failure), n = 0; row->user.line && row->user.code == NONE && k-- > t->from.failure && n < 8;
+	     n++)
 		if (f->failure[k].user.line == row->user.line &&
 		    srcloc_file_ends(log_get(t, f->failure[k].user.file), log_get(t, row->user.file)))
 			row->user = f->failure[k].user; /* that of its cause has the whole path and the code */
-	row->caught = b->head && !own_error(b); /* in a log record: it may have been */
+	row->caught = b->head && !own_error(b);         /* in a log record: it may have been */
 	return (uint32_t)(row - f->failure);
 }
 

@@ -26,8 +26,8 @@ static bool native_frame(struct slice line)
 /* What ends an exception's message. */
 static bool ends_message(struct slice line)
 {
-	static const char *const ends[] = {"Aborted", "Fatal Python error", "Program ", "Thread ",   "*** ",
-					   "[1]",     "/bin/",              "Segmentation", "Traceback (most", "terminate called"};
+	static const char *const ends[] = {"Aborted", "Fatal Python error", "Program ",        "Thread ",         "*** ", "[1]",
+					   "/bin/",   "Segmentation",       "Traceback (most", "terminate called"};
 	return slice_blank(line) || any_prefix(slice_unindent(line), ends, ARRAY_LEN(ends)) || slice_find(line, ": line ") ||
 	       (native_frame(line) && !slice_starts(slice_unindent(line), "frame #"));
 }
@@ -52,10 +52,10 @@ static struct fact_failure *death(struct block *b, uint32_t i, struct slice type
 /* Frames of the libraries that raise and catch signals. */
 static bool of_system(struct slice line)
 {
-	static const char *const of[] = {"raise",       "abort",       "pthread_kill", "__restore_rt", "signal handler", "terminate",
-					 "__cxa_throw", "__libc_",     "gsignal",      "malloc_printerr", "_int_",       "__GI_",
-					 "c10::Error::", "libc.so",     "c10::detail::", "sigaction",    "__assert",       "folly::symbolizer",
-					 "google::",      "(unknown)"};
+	static const char *const of[] = {"raise",     "abort",       "pthread_kill",      "__restore_rt", "signal handler",
+					 "terminate", "__cxa_throw", "__libc_",           "gsignal",      "malloc_printerr",
+					 "_int_",     "__GI_",       "c10::Error::",      "libc.so",      "c10::detail::",
+					 "sigaction", "__assert",    "folly::symbolizer", "google::",     "(unknown)"};
 	return slice_any(line, of, slice_has);
 }
 
@@ -64,7 +64,8 @@ static uint32_t take_stack(struct block *b, uint32_t k, struct fact_failure *row
 {
 	uint32_t first = k;
 	struct slice inner = slice_of("", 0);
-	while (k < b->n && k - first < STACK && (native_frame(block_line(b, k)) || (k > first && slice_starts(block_line(b, k), "      ")))) {
+	while (k < b->n && k - first < STACK &&
+	       (native_frame(block_line(b, k)) || (k > first && slice_starts(block_line(b, k), "      ")))) {
 		struct slice line = slice_trim(block_line(b, k++));
 		if (!inner.n && !of_system(line))
 			inner = line;
@@ -136,9 +137,9 @@ static int signal_of(struct slice s, struct slice *name)
 	static const struct {
 		const char *sig, *name;
 		int number;
-	} of[] = {{"SIGSEGV", "Segmentation fault", SIGSEGV}, {"SIGABRT", "Aborted", SIGABRT},
-		  {"SIGILL", "Illegal instruction", SIGILL},  {"SIGFPE", "Floating point exception", SIGFPE},
-		  {"SIGBUS", "Bus error", SIGBUS},            {"SIGTRAP", "Trace/breakpoint trap", SIGTRAP}};
+	} of[] = {
+	    {"SIGSEGV", "Segmentation fault", SIGSEGV},     {"SIGABRT", "Aborted", SIGABRT}, {"SIGILL", "Illegal instruction", SIGILL},
+	    {"SIGFPE", "Floating point exception", SIGFPE}, {"SIGBUS", "Bus error", SIGBUS}, {"SIGTRAP", "Trace/breakpoint trap", SIGTRAP}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++)
 		if (slice_find(s, of[i].sig)) {
 			*name = slice_str(of[i].name);
@@ -204,9 +205,10 @@ static bool spied(struct slice line, struct srcloc *at)
 /* py-spy writes paths as they are imported: those of packages and of Python's library start like the user's. */
 static bool spied_user(struct slice file)
 {
-	static const char *const other[] = {"sympy/",      "triton/",    "mpmath/",    "networkx/",   "numpy/",     "concurrent/",
-					    "multiprocessing/", "importlib/", "asyncio/",   "logging/",    "threading.py", "subprocess.py",
-					    "selectors.py",     "contextlib.py", "functools.py", "runpy.py", "queue.py",   "socket.py"};
+	static const char *const other[] = {"sympy/",       "triton/",          "mpmath/",      "networkx/",     "numpy/",
+					    "concurrent/",  "multiprocessing/", "importlib/",   "asyncio/",      "logging/",
+					    "threading.py", "subprocess.py",    "selectors.py", "contextlib.py", "functools.py",
+					    "runpy.py",     "queue.py",         "socket.py"};
 	return srcloc_is_user(file) && !slice_any(file, other, slice_starts);
 }
 

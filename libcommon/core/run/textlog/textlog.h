@@ -92,7 +92,7 @@ struct textlog {
 	ROWS(struct textlog_phase, phase);
 	ROWS(struct textlog_break, said);
 	ROWS(struct textlog_stack, stack); /* at most TEXTLOG_STACKS */
-	struct intern processes; /* the same index as process */
+	struct intern processes;           /* the same index as process */
 	ROWS(struct textlog_process, process);
 	struct generations generations;
 	struct intern times;             /* names of facts.phase, the same index, minus from.phase */

@@ -481,7 +481,7 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 
 static bool anything(struct undress *u, struct slice text)
 {
-	static const char *const words[] = {title,    "  File \"",     "from user code:", "torch._dynamo.exc.", "torch._inductor.exc.",
+	static const char *const words[] = {title,    "  File \"",      "from user code:",  "torch._dynamo.exc.", "torch._inductor.exc.",
 					    "\nE   ", ": Explanation:", "terminate called "};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
