@@ -57,6 +57,17 @@ enum own_check evidence_own_check(const struct explanation *x, const struct fact
 		return CHECK_NAN;
 	if (slice_ends(type, "AssertionError") && slice_any(reason, compares, slice_starts))
 		return CHECK_NUMBERS;
+	/* pytest takes an assertion apart: "assert False", " +  where False = <built-in method allclose of type object at 0x7f>(...". */
+	if (slice_ends(type, "AssertionError") && slice_find(reason, "+  where ")) {
+		static const char *const methods[] = {"method allclose", "method isclose", "method equal", "function allclose",
+						      "function isclose"};
+		static const char *const nans[] = {"method isnan", "method isfinite", "method isinf", "function isnan",
+						   "function isfinite"};
+		if (slice_any(reason, nans, slice_has))
+			return CHECK_NAN;
+		if (slice_any(reason, methods, slice_has))
+			return CHECK_NUMBERS;
+	}
 	if (!raised_here(frame))
 		return CHECK_NONE;
 	bool asserts = slice_find(frame, ": assert ") != NULL;

@@ -73,6 +73,24 @@ static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 	}
 }
 
+/* A build's output without Python's exception: the first error in code that Inductor wrote. */
+void log_lone_compiler_error(struct textlog *t)
+{
+	struct facts *f = t->f;
+	if (f->n_failure > t->from.failure)
+		return;
+	for (uint32_t i = t->from.compiler_error; i < f->n_compiler_error; i++) {
+		const struct fact_compiler_error e = f->compiler_error[i];
+		if (srcloc_origin(log_get(t, e.at.file)) != SRCLOC_GENERATED)
+			continue;
+		struct fact_failure *row = facts_new_failure(f, e.src);
+		row->type = log_text(t, SLICE("torch._inductor.exc.CppCompileError"));
+		row->reason = e.message;
+		row->compile = e.compile;
+		return;
+	}
+}
+
 /* Without a traceback around it: up to the record's end, or two blank lines after "Output:". */
 uint32_t parse_cpp_error(struct block *b, uint32_t i)
 {
@@ -209,7 +227,12 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	row->stack = stack;
 	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
 	row->torch = log_loc(t, &tb.torch);
-	row->caught = b->head && !own_error(b); /* in a log record: it may have been */
+	for (uint32_t k = (uint32_t)(row - f->failure), n = 0; row->user.line && row->user.code == NONE && k-- > t->from.failure && n < 8;
+	     n++)
+		if (f->failure[k].user.line == row->user.line &&
+		    srcloc_file_ends(log_get(t, f->failure[k].user.file), log_get(t, row->user.file)))
+			row->user = f->failure[k].user; /* that of its cause has the whole path and the code */
+	row->caught = b->head && !own_error(b);         /* in a log record: it may have been */
 	return (uint32_t)(row - f->failure);
 }
 
@@ -333,12 +356,14 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	return one_chain(b, i, true);
 }
 
-/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. */
+/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. The message may
+ * be cut off, too. */
 uint32_t parse_classless(struct block *b, uint32_t i)
 {
 	uint32_t k = i, end = i;
 	bool context = false;
-	if (b->head || !i || slice_blank(block_line(b, i - 1)) || block_line(b, i - 1).p[0] == ' ')
+	struct slice before = i ? block_line(b, i - 1) : slice_of("", 0), first = slice_unindent(block_line(b, i));
+	if (b->head || before.n > slice_unindent(before).n)
 		return 0;
 	for (; k < b->n && k - i < 60; k++) {
 		struct slice line = block_line(b, k);
@@ -356,14 +381,16 @@ uint32_t parse_classless(struct block *b, uint32_t i)
 		return 0;
 	LOCAL_BUF text = {0};
 	buf_adds(&text, "torch._dynamo.exc.Unsupported: ");
-	buf_add_slice(&text, block_lines(b, i - 1, end));
+	buf_add_slice(&text, slice_blank(before) ? slice_unindent(slice_skip(first, strlen("Explanation:"))) : before);
+	buf_addc(&text, '\n');
+	buf_add_slice(&text, block_lines(b, i, end));
 	struct traceback tb;
 	if (!traceback_parse_cut(buf_slice(&text), TRACEBACK_ALL, &tb))
 		return 0;
-	uint32_t row = traceback_row(b, i - 1, tb);
+	uint32_t at = slice_blank(before) ? i : i - 1, row = traceback_row(b, at, tb);
 	if (row != NONE)
 		b->t->last_failure = row;
-	unsupported(b, i - 1, &tb);
+	unsupported(b, at, &tb);
 	return end - i;
 }
 
@@ -380,13 +407,24 @@ static const struct {
 	       {"Aborted", SIGABRT},
 	       {"Killed", SIGKILL}};
 
+static int signal_number(struct slice name)
+{
+	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
+		if (slice_is(name, signals[k].name))
+			return signals[k].number;
+	return 0;
+}
+
+/* The death of this kind that native.c read just before; NULL. */
+static struct fact_failure *fault_row_of(struct textlog *t, struct slice name)
+{
+	return t->fault && t->fault == signal_number(name) && t->fault_row < t->f->n_failure ? &t->f->failure[t->fault_row] : NULL;
+}
+
 static struct fact_failure *signal_row(struct block *b, uint32_t i, struct slice name)
 {
 	struct textlog *t = b->t;
-	int number = 0;
-	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
-		if (slice_is(name, signals[k].name))
-			number = signals[k].number;
+	const int number = signal_number(name);
 	t->killed = true;
 	struct fact_failure *row = LOG_ADD(b, i, failure);
 	t->last_end = row ? (uint32_t)(row - t->f->failure) : NONE;
@@ -422,8 +460,9 @@ uint32_t parse_signal(struct block *b, uint32_t i)
 		if (!shell && rest.n && !dumped)
 			return 0;                       /* a sentence that begins this way */
 		if (signals[k].number == b->t->fault) { /* of one death */
+			if (b->t->fault_row == NONE)
+				b->t->last_end = NONE;
 			b->t->fault = 0;
-			b->t->last_end = NONE;
 			return 1;
 		}
 		struct fact_failure *row = signal_row(b, i, slice_str(signals[k].name));
@@ -496,12 +535,17 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	if (!done && !b->final)
 		return BLOCK_MORE;
 	const char *colon = slice_find(line, ": "); /* "Aborted: detail" */
-	struct fact_failure *row = signal_row(b, i, slice_upto(line, colon));
+	struct slice name = slice_upto(line, colon);
+	struct fact_failure *row = fault_row_of(b->t, name);
+	bool again = row != NULL; /* malloc's or std::terminate's reason is before it */
+	if (!row)
+		row = signal_row(b, i, name);
 	if (row) {
+		row->native = again && !frames;
 		b->t->fault = row->signal;
 		row->frames = frames_text(b->t, frame, frames < ARRAY_LEN(frame) ? frames : ARRAY_LEN(frame));
 		row->user = user.line ? log_loc(b->t, &user) : facts_no_loc();
-		if (frames)
+		if (frames && !again)
 			row->reason = in_frame(b->t, &frame[0]);
 		if (frames && srcloc_is_framework(frame[0].file))
 			row->torch = log_loc(b->t, &frame[0]);
