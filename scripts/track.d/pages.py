@@ -5,6 +5,7 @@ A release here is what scripts/track examine() gives, and VERSION.json holds.
 import collections
 
 import installed
+import known
 
 
 def made_of_both(release, other):
@@ -46,6 +47,7 @@ def page(new, last=None):
         yield f"| {check} | " + " | ".join(f"{sum(not p for p in c.values())} of {len(c)}" for c in cells) + " |"
     groups = ", ".join(f"{n} {g}" for g, n in collections.Counter(new["models"].values()).items())
     yield f"\n{len(new['models'])} models ({groups}), {len(new['programs'])} programs."
+    yield from known.page(new, last)
     if last:
         yield "\n## What is new in what it makes (of models and programs that both have)"
         yield from installed.page(made_of_both(last, new), made_of_both(new, last))

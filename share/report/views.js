@@ -145,10 +145,13 @@
   // The finding that tells of a problem: of this log, this kind, at this line (or of a compile id).
   const told = (L, kinds, at, id) => (doc.findings || []).find(f => f.input === L.input && kinds.includes(f.kind) && (sameLine(f.location, at) || (id && f.compile_ids.includes(id))));
   // Its cause and what to change, for the head of the problem.
+  // Known bugs of torch that it looks like (bugs.h).
+  const bugText = b => (b.fixed ? ": fixed in " + b.fixed + (b.state === "fixed" ? ", so here it has another cause, or is back. " : ". ") : b.last ? ": not fixed in " + b.last + ". " : ": ") + b.what + (b.until ? " Workaround: " + b.until : "");
+  const bugs = list => list.length ? [h("dt", null, "known"), h("dd", null, list.map(b => h("p", null, h("a", { href: b.url, rel: "noreferrer" }, "pytorch#" + b.url.split("/").pop()), bugText(b))))] : null;
   function cure(f) {
     if (!f) return null;
     const list = (name, lines) => lines && lines.length ? [h("dt", null, name), h("dd", null, lines.map(t => h("pre", null, t)))] : null;
-    return h("dl.cure", null, f.why ? [h("dt", null, "cause"), h("dd", null, f.why)] : null, list("fix", f.fix), list("hint", f.hints), list("torch's hint", f.fix.length || f.hints.length ? [] : f.torch_hints),
+    return h("dl.cure", null, f.why ? [h("dt", null, "cause"), h("dd", null, f.why)] : null, bugs(f.known_bugs || []), list("fix", f.fix), list("hint", f.hints), list("torch's hint", f.fix.length || f.hints.length ? [] : f.torch_hints),
       list("next", f.fix.length || f.hints.length ? [] : f.next), f.cost ? [h("dt", null, "cost"), h("dd", null, f.cost)] : null);
   }
   // Which part failed, and what that rests on.

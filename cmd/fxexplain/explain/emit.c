@@ -1,6 +1,7 @@
 /* emit.c - shared by the emitters. */
 #include "explain/emit.h"
 #include "base/text.h"
+#include "run/diagnose/bugs.h"
 
 #include <unistd.h>
 
@@ -57,10 +58,13 @@ static void put_lines(struct buf *b, const char *what, struct slice text)
 	}
 }
 
-void emit_details(const struct finding *g, struct buf *b)
+void emit_details(const struct explanation *x, const struct finding *g, struct buf *b)
 {
+	LOCAL_BUF bugs = {0};
+	explain_bug_lines(x, g, &bugs);
 	put_lines(b, "Cost: ", g->cost);
 	put_lines(b, "Why: ", g->why);
+	put_lines(b, "Known: ", buf_slice(&bugs));
 	put_lines(b, "Fix: ", g->fix);
 	put_lines(b, "Hint, not tried: ", g->hint);
 	put_lines(b, "torch says: ", g->torch_hint);

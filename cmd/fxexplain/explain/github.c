@@ -51,7 +51,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 		buf_adds(&text, " at ");
 		explain_add_where(&text, x, g);
 	}
-	emit_details(g, &text);
+	emit_details(x, g, &text);
 	escape(b, buf_slice(&text), false);
 	buf_addc(b, '\n');
 }

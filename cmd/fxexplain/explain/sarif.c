@@ -140,7 +140,7 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 	if (g->change != CHANGE_NOT_COMPARED)
 		json_member(o, "baselineState", slice_str(state[g->change]));
 	buf_add_slice(&text, g->title);
-	emit_details(g, &text);
+	emit_details(x, g, &text);
 	text_member(o, "message", text.len ? buf_slice(&text) : rule_id(g));
 	put_locations(o, x, g);
 	json_member_obj(o, "partialFingerprints");

@@ -2,6 +2,7 @@
 #include "explain/terminal_part.h"
 
 #include "base/text.h"
+#include "run/diagnose/bugs.h"
 
 enum {
 	LINES = 46, /* without a terminal: a long page */
@@ -335,6 +336,11 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 	terminal_lines(p, "cost", g->cost, 2);
 	if (n->why)
 		terminal_lines(p, "why", g->why, n->why);
+	if (n->fix && g->n_bug) {
+		LOCAL_BUF bugs = {0};
+		explain_bug_lines(p->x, g, &bugs);
+		terminal_lines(p, "known", buf_slice(&bugs), n->fix < BUGS_SHOWN ? 1 : BUGS_SHOWN);
+	}
 	if (!said && n->log && (all || failure || frame || g->kind == FINDING_KNOWN))
 		terminal_lines(p, frame ? "changed" : "log", g->evidence, n->log);
 	put_advice(p, g, detail, all);

@@ -6,6 +6,7 @@
 #include "report/report.h"
 
 #include "base/text.h"
+#include "run/diagnose/bugs.h"
 
 #include <unistd.h>
 
@@ -73,6 +74,27 @@ static void put_verdict(struct report_text *t)
 		put_items(t, c->experiment, 4);
 	}
 	buf_addc(t->b, '\n');
+}
+
+/* Public threads that the failure looks like: a maintainer wants to know of them. */
+static void put_known_bugs(struct report_text *t)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < t->x->n_finding; i++) {
+		LOCAL_BUF lines = {0};
+		explain_bug_lines(t->x, &t->x->finding[i], &lines);
+		if (lines.len && !any)
+			buf_adds(t->b, "It may be a known bug:\n\n");
+		any = any || lines.len;
+		struct slice rest = buf_slice(&lines), line;
+		while (slice_line(&rest, &line)) {
+			buf_adds(t->b, "- ");
+			report_add_text(t, line);
+			buf_addc(t->b, '\n');
+		}
+	}
+	if (any)
+		buf_addc(t->b, '\n');
 }
 
 static void put_command(struct report_text *t)
@@ -324,6 +346,7 @@ void report_write(struct buf *b, const struct explanation *x, const struct repor
 	buf_adds(b, "### \360\237\220\233 Describe the bug\n\n<!-- What you expected, and what happened instead. The rest was written "
 		    "by fxexplain " PT2_VERSION " from the logs: read it before you send it. -->\n\n");
 	put_verdict(&t);
+	put_known_bugs(&t);
 	put_command(&t);
 	put_logs(&t);
 	put_numbers(&t);

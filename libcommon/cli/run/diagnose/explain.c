@@ -30,6 +30,7 @@ void explain(struct explanation *x, struct facts *f)
 	explain_damage(x);
 	explain_ranks(x);
 	explain_events(x);
+	explain_bugs(x);
 	explain_own_lines(x);
 	explain_same_call(x);
 	explain_release(x);
@@ -51,6 +52,7 @@ void explanation_release(struct explanation *x)
 	free(x->bound_row);
 	free(x->time);
 	free(x->part);
+	free(x->bug);
 	buf_release(&x->tmp);
 	*x = (struct explanation){0};
 }

@@ -1,5 +1,5 @@
 /* explain_json.c - verdict and findings as JSON (docs/formats/EXPLAIN.md), for fxexplain --json and for the pages of both tools. */
-#include "run/diagnose/finding.h"
+#include "run/diagnose/bugs.h"
 #include "run/document.h"
 
 void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT])
@@ -71,6 +71,19 @@ static void put_words(struct json_out *o, const char *key, struct slice text)
 	json_close(o);
 }
 
+static void put_bugs(struct json_out *o, const struct explanation *x, const struct finding *g)
+{
+	json_rows(o, "known_bugs", i, g->n_bug) {
+		const struct bug_hit *h = &x->bug[g->first_bug + i];
+		LOCAL_BUF url = {0};
+		buf_addf(&url, "https://github.com/pytorch/pytorch/issues/%.*s", SL(h->bug.number));
+		json_member(o, "url", buf_slice(&url));
+		json_member(o, "basis", slice_str(basis_name[BASIS_LIKELY]));
+		json_member(o, "state", slice_str(bug_state_name[h->state]));
+		json_fields(o, h->bug, first, last, fixed, what, until);
+	}
+}
+
 static void put_findings(struct json_out *o, const struct explanation *x)
 {
 	char fingerprint[FINGERPRINT_TEXT];
@@ -98,6 +111,7 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 		json_member_lines(o, "torch_hints", g->torch_hint);
 		json_member_lines(o, "next", g->next);
 		json_member(o, "url", g->url);
+		put_bugs(o, x, g);
 		put_words(o, "compile_ids", g->compiles);
 		json_member_i64s(o, "ranks", g->ranks, g->n_ranks);
 		json_member(o, "fingerprint", slice_str(fingerprint));

@@ -24,6 +24,7 @@
  *     times.c        compile time by compile id and phase, caches, CUDA graphs
  *     finding.c      rows of findings
  *     known.c        messages of the knowledge base
+ *     bugs.c         known bugs of torch that a failure looks like
  *     release.c      drops fixes that name something this torch lacks
  *
  * A finding is something a person should act on or know. The rest is in the views.
@@ -80,6 +81,7 @@ struct finding {
 	uint32_t rank;    /* place in the order */
 	uint32_t compile; /* of facts.compile, NONE */
 	bool ended;       /* a failure that ended the program */
+	uint32_t first_bug, n_bug; /* of x.bug: known bugs of torch that it looks like (bugs.h) */
 	uint32_t into;    /* the finding that covers this one, which is then not shown; NONE */
 	enum finding_change change;
 };
@@ -163,6 +165,7 @@ struct component_view {
 	type *name; \
 	uint32_t n_##name, cap_##name
 
+struct bug_hit; /* bugs.h */
 struct explanation {
 	struct facts *facts;
 	struct arena arena;
@@ -175,6 +178,7 @@ struct explanation {
 	VIEW_ROWS(uint32_t, bound_row);
 	VIEW_ROWS(struct time_view, time);
 	VIEW_ROWS(struct time_part, part);
+	VIEW_ROWS(struct bug_hit, bug);
 	struct facts_sums sum; /* the run in numbers */
 	uint32_t n_ranks;      /* that wrote the inputs */
 	uint32_t slowest;      /* the input of the rank that compiled longest, NONE */
@@ -201,6 +205,7 @@ void explain_known(struct explanation *x);
 void explain_release(struct explanation *x);        /* release.c, after those that have fixes */
 void explain_headline(struct explanation *x);       /* headline.c */
 void explain_events(struct explanation *x);         /* event.c, after all others */
+void explain_bugs(struct explanation *x);           /* bugs.c, after that */
 void explain_same_call(struct explanation *x);      /* event.c, after explain_own_lines */
 void explain_foreign_breaks(struct explanation *x); /* the same */
 void explain_own_lines(struct explanation *x);      /* place.c */
