@@ -411,6 +411,13 @@ bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m,
 /* May this much still be saved? Reports once if not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
 
+/* ---- give.c ---- */
+
+/* With CALLS_GIVE: maps the file (log.c, with the log). */
+void ops_given_open(const void *file, size_t size);
+/* Puts what the tool gave for this call into its tensors, before it or after it. */
+void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after);
+
 /* ---- bundle.c ---- */
 
 /* Copies the inputs of a run, in case it turns out bad. NULL: not kept. */

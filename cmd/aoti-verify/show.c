@@ -248,7 +248,8 @@ static struct kernels count_kernels(const struct verifier *v)
 			const enum verify_what what = v->trial[i]->h.verify.row[c].what;
 			if (what != VERIFY_OPERATOR)
 				PUSH_TO(k, n_k, cap) =
-				    (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG, what == VERIFY_OPEN};
+				    (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG,
+						    what == VERIFY_OPEN && !trial_is_alone(v->trial[i])};
 		}
 	if (n_k)
 		qsort(k, n_k, sizeof(*k), by_name);
@@ -319,7 +320,7 @@ static void trials(struct screen *s, const struct verifier *v)
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct trial *t = v->trial[i];
 		const struct tally n = tally(t);
-		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run ? ", again" : "", n.equal, n.rounding, n.effect,
+		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run && !trial_is_alone(t) ? ", again" : "", n.equal, n.rounding, n.effect,
 			 n.wrong, n.open);
 		if (n.rounding)
 			buf_addf(&b, "%.2g ulp\t%.2g ulp", n.compiled_ulp, n.eager_ulp);
@@ -416,6 +417,8 @@ static void findings(struct screen *s, const struct trial *t)
 	buf_addc(&s->b, '\n');
 	if (!trial_counts(t))
 		buf_addf(&s->b, "only with generated inputs (%s):\n", input_text[t->kind]);
+	else if (trial_is_alone(t))
+		buf_addf(&s->b, "called %s, instead of what the model computed:\n", input_text[t->kind]);
 	else if (t->kind > INPUTS_MADE)
 		buf_addf(&s->b, "with generated inputs (%s%s):\n", input_text[t->kind], t->run ? ", called again" : "");
 	else if (t->run)
@@ -435,6 +438,23 @@ static void findings(struct screen *s, const struct trial *t)
 	}
 }
 
+/* How many kernels were called alone, if not all. */
+static void alone(struct screen *s, const struct verifier *v)
+{
+	const struct trial *t = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
+	struct buf b = {0};
+	uint32_t n = 0;
+	for (uint32_t c = 0; t && trial_is_alone(t) && c < t->h.observed.n_calls; c++)
+		n += t->h.verify.row[c].what != VERIFY_OPEN;
+	if (v->has_alone && n < v->alone.n_kernels) {
+		buf_addf(&b, "%u of %u kernels were called alone", n, v->alone.n_kernels);
+		if (v->alone_cut || v->alone.n_too_large)
+			buf_adds(&b, ", within 2 seconds and 32 MB; --kernels-alone tries all");
+		show_row(s, "alone", &b);
+	}
+	buf_release(&b);
+}
+
 void verifier_show(struct screen *s, const struct verifier *v)
 {
 	const struct trial *t = first_found(v, true);
@@ -444,9 +464,11 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	weights(s, v);
 	findings(s, t);
 	findings(s, first_found(v, false));
-	open_calls(s, t ? t : v->trial[0]);
+	alone(s, v);
+	const struct trial *whole = t && !trial_is_alone(t) ? t : v->trial[0];
+	open_calls(s, whole);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');
-		show_calls(s, t ? t : v->trial[0]);
+		show_calls(s, whole);
 	}
 }

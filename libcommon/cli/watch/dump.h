@@ -104,7 +104,8 @@ void dump_tensor_close(struct dump_tensor *t);
 
 /* ---- writing ---- */
 
-/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here.
+/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here, but for
+ * its filters; with .given only what passes them is saved, and not the model's inputs and outputs.
  * 0 even if the model failed: .failed has the error then. writer: "aoti-verify 0.1.0". */
 struct watch_options;
 struct dump_ran {

@@ -236,7 +236,8 @@ void held_close(struct held *h)
 {
 	if (h->verify.o)
 		verify_release(&h->verify);
-	reference_close(&h->ref);
+	if (!h->borrows)
+		reference_close(&h->ref);
 	for (size_t k = 0; k < h->n_in; k++)
 		dump_tensor_close(&h->file[k]);
 	free(h->in);

@@ -51,6 +51,7 @@ struct held {
 	struct tensor_view *in; /* of the graph */
 	size_t n_in;
 	struct dump_tensor *file;
+	bool borrows; /* .ref is another's (alone.h) */
 };
 /* before (may be NULL): the previous Run of the same process, which left its buffers. It, p and d must outlive h, and h must not move. */
 int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,

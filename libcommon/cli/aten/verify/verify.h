@@ -112,6 +112,8 @@ struct verify {
 
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
+/* Only rows, all open, and no findings: filled in by alone.c. */
+void verify_borrow(struct verify *v, struct observed *o, struct reference *ref);
 
 /* The node of a write: among several the closest one that the call has not read, else the closest. NULL: none. */
 const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
