@@ -37,8 +37,14 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
-			 err);
+	if (held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes, err) <
+	    0)
+		return -1;
+	for (uint32_t i = 0; i + 1 < v->n_trials; i++) { /* each serves the other */
+		verify_proved(&t->h.verify, &v->trial[i]->h.verify);
+		verify_proved(&v->trial[i]->h.verify, &t->h.verify);
+	}
+	return 0;
 }
 
 static uint32_t runs_of(const struct source *s)
@@ -271,6 +277,24 @@ struct tally tally(const struct trial *t)
 	n.outputs_differ = t->h.verify.n_differ;
 	n.outputs_open = t->h.verify.n_unknown;
 	return n;
+}
+
+/* Between what the call read and the node. */
+uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k)
+{
+	const struct verify *h = &t->h.verify;
+	const struct observed_call *c = &t->h.observed.call[f->call];
+	for (uint32_t i = 0; !f->given && i < h->ref->program->n_inputs; i++) {
+		bool read = false;
+		if (!pair_inlined(&v->pair, h->ref, i) || (i != f->node && !reference_below(h->ref, f->node, i)))
+			continue;
+		for (uint32_t r = c->read; r < c->read + c->n_reads && i != f->node; r++) /* another kernel's */
+			for (uint32_t m = 0; m < h->read[r].n; m++)
+				read |= reference_below(h->ref, h->read[r].m[m].node, i);
+		if (!read && k-- == 0)
+			return i;
+	}
+	return NONE;
 }
 
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32])

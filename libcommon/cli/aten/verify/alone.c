@@ -95,7 +95,9 @@ static int by_name(const void *x, const void *y)
 {
 	const struct kernel_call *a = x, *b = y;
 	const int d = memcmp(a->name.p, b->name.p, a->name.n < b->name.n ? a->name.n : b->name.n);
-	return d ? d : a->name.n != b->name.n ? (a->name.n > b->name.n) - (a->name.n < b->name.n) : (a->call > b->call) - (a->call < b->call);
+	return d                        ? d
+	       : a->name.n != b->name.n ? (a->name.n > b->name.n) - (a->name.n < b->name.n)
+					: (a->call > b->call) - (a->call < b->call);
 }
 
 static int by_call(const void *x, const void *y)
@@ -111,7 +113,8 @@ void alone_plan(struct alone *a, struct held *h, struct alone_options o)
 	struct kernel_call *k = xcalloc(n + 1, sizeof(*k));
 	uint32_t n_k = 0;
 	uint64_t bytes = 0;
-	*a = (struct alone){.v = v, .o = o, .call = xcalloc(n + 1, sizeof(*a->call)), .write = xcalloc(v->o->n_writes + 1, sizeof(*a->write))};
+	*a = (struct alone){
+	    .v = v, .o = o, .call = xcalloc(n + 1, sizeof(*a->call)), .write = xcalloc(v->o->n_writes + 1, sizeof(*a->write))};
 	for (uint32_t w = 0; w < v->o->n_writes; w++)
 		a->write[w].out = xcalloc(v->write[w].n + 1, sizeof(bool));
 	for (uint32_t c = 0; c < n; c++)
@@ -154,9 +157,9 @@ void alone_release(struct alone *a)
 enum { MOST_CANDIDATES = 16, MOST_AMBIGUOUS = 3 };
 struct candidates {
 	const struct verify_match *m[MOST_CANDIDATES];
-	uint32_t n;    /* the earliest first */
-	bool decided;  /* all of them are it: its kernel was called alone, or it is the only one */
-	bool fewer;    /* some were ruled out */
+	uint32_t n;   /* the earliest first */
+	bool decided; /* all of them are it: its kernel was called alone, or it is the only one */
+	bool fewer;   /* some were ruled out */
 };
 
 /* all: also those that were ruled out. */
@@ -251,50 +254,63 @@ static double *make_numbers(const struct alone *a, uint32_t read, uint32_t set)
 
 /* ---- what integers are used for ---- */
 
-static bool uses_places(struct slice op)
+/* Is one of its operands an index, a divisor, a shift? first: that may be the first operand, too. */
+static bool uses_places(struct slice op, bool *first)
 {
-	static const char *const ops[] = {"index",      "gather",    "embedding", "scatter", "slice_scatter", "select_scatter", "floor_divide",
-					  "remainder",  "fmod",      "div",       "take",    "pow",           "bitwise_left",   "bitwise_right",
-					  "__lshift__", "__rshift__", "one_hot",   "repeat",  "item",          "_assert",        "nll_loss",
-					  "cross_entropy", "masked_scatter", "put", "bucketize", "searchsorted", "floordiv", "mod", "truediv"};
-	op = slice_behind(op, "aten.");
+	static const struct {
+		const char *op;
+		bool first;
+	} ops[] = {{"index", false},   {"gather", false},       {"embedding", false},     {"scatter", false},     {"masked_scatter", false},
+		   {"put", false},     {"take", false},         {"floor_divide", false},  {"remainder", false},   {"fmod", false},
+		   {"div", false},     {"bitwise_left", false}, {"bitwise_right", false}, {"__lshift__", false},  {"__rshift__", false},
+		   {"pow", true},      {"one_hot", true},       {"repeat", true},         {"item", true},         {"_assert", true},
+		   {"nll_loss", true}, {"cross_entropy", true}, {"bucketize", true},      {"searchsorted", true}, {"gcd", true},
+		   {"floordiv", true}, {"mod", true},           {"truediv", true}};
+	op = slice_behind(op, slice_starts(op, "_operator.") ? "_operator." : "aten.");
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-		if (slice_starts(op, ops[i]) || slice_starts(slice_behind(op, "_operator."), ops[i]))
+		if (slice_starts(op, ops[i].op)) {
+			*first = ops[i].first;
 			return true;
+		}
 	return false;
 }
 
-static bool is_float_tensor(const struct reference *ref, uint32_t node)
-{
-	return ref->v[node].kind == ATEN_TENSOR && aten_is_float(ref->v[node].tensor->dtype);
-}
-
-struct int_operand {
+struct staying {
+	const struct alone *a;
 	const struct cut *k;
-	bool any;
+	uint32_t call, but; /* but: an operand that does not count; NONE */
+	bool *stay;         /* by read of the call */
 };
 
-static bool look_for_int(void *user, uint32_t operand)
+static bool keep_integers(void *user, uint32_t operand)
 {
-	struct int_operand *i = user;
-	const uint32_t node = operand - i->k->v->ref->first;
-	i->any |= i->k->v->ref->v[node].kind == ATEN_TENSOR && !is_float_tensor(i->k->v->ref, node);
+	const struct staying *s = user;
+	const struct verify *v = s->a->v;
+	const struct reference *ref = v->ref;
+	const struct observed_call *c = call_of(s->a, s->call);
+	const uint32_t node = operand - ref->first;
+	if (operand == s->but || ref->v[node].kind != ATEN_TENSOR || aten_is_float(ref->v[node].tensor->dtype))
+		return true;
+	for (uint32_t r = 0; r < c->n_reads; r++)
+		for (uint32_t i = 0; i < v->read[c->read + r].n; i++) {
+			const uint32_t from = v->read[c->read + r].m[i].node;
+			s->stay[r] |= from == node || reference_below(ref, node, from);
+		}
 	return true;
 }
 
-/* After a computation: did an integer tensor go into one of those? */
-static bool places_used(const struct cut *k, uint32_t node)
+/* Behind the cut, as just computed: operands that must be in range come from which reads? */
+static void keep_places(struct staying *s, uint32_t node)
 {
-	const struct reference *ref = k->v->ref;
+	const struct reference *ref = s->a->v->ref;
 	for (uint32_t i = 0; i <= node; i++) {
-		struct int_operand io = {.k = k};
-		if (k->state[i] != 2 || (i != node && k->by_node[i]) || !uses_places(graph_op_text(ref->g, ref->first + i)))
+		const struct gnode *g = &ref->g->node[ref->first + i];
+		bool first;
+		if (s->k->state[i] != 2 || (i != node && s->k->by_node[i]) || !uses_places(graph_op_text(ref->g, ref->first + i), &first))
 			continue;
-		graph_operands(ref->g, ref->first + i, look_for_int, &io);
-		if (io.any)
-			return true;
+		s->but = !first && g->n_args && ref->g->value[g->args].kind == GV_NODE ? ref->g->value[g->args].node : NONE;
+		graph_operands(ref->g, ref->first + i, keep_integers, s);
 	}
-	return false;
 }
 
 /* choice: bit k: of the k-th undecided read all candidates, else the earliest. Returns how many undecided ones there are. */
@@ -317,23 +333,22 @@ static uint32_t set_cut(const struct alone *a, struct cut *k, uint32_t call, con
 	return undecided < MOST_AMBIGUOUS ? undecided : MOST_AMBIGUOUS;
 }
 
-/* Integers of this call keep what they were. */
-static bool integers_stay(const struct alone *a, uint32_t call)
+/* Which of the call's integers keep what they were? */
+static void find_stays(const struct alone *a, uint32_t call, bool *stay)
 {
 	const struct observed_call *c = call_of(a, call);
 	struct cut k;
-	bool stay = false;
+	struct staying s = {.a = a, .k = &k, .call = call, .stay = stay};
 	cut_begin(&k, a->v, call);
 	set_cut(a, &k, call, a->v->o, c->read, 0, false);
-	for (uint32_t w = c->write; w < c->write + c->n_writes && !stay; w++)
-		for (uint32_t i = 0; i < a->v->write[w].n && !stay; i++) {
+	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
+		for (uint32_t i = 0; i < a->v->write[w].n; i++) {
 			struct numbers x;
 			if (cut_compute(&k, a->v->write[w].m[i].node, AS_TYPED, &x) == 0)
-				stay = places_used(&k, a->v->write[w].m[i].node);
+				keep_places(&s, a->v->write[w].m[i].node);
 			numbers_release(&x);
 		}
 	cut_end(&k);
-	return stay;
 }
 
 /* ---- what the probe puts there ---- */
@@ -372,14 +387,15 @@ static int add_recorded(struct buf *file, struct given_entry e, const struct dum
 	return 0;
 }
 
-static int give_call(const struct alone *a, const struct dump *d, uint32_t set, uint32_t call, bool stay, struct buf *file, struct err *err)
+static int give_call(const struct alone *a, const struct dump *d, uint32_t set, uint32_t call, const bool *stay, struct buf *file,
+		     struct err *err)
 {
 	const struct observed *o = a->v->o;
 	const struct observed_call *c = call_of(a, call);
 	int r = 0;
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++) {
 		const struct given_entry before = {set, c->d->call, o->read[i].v->arg, 0, 0, 0};
-		if (!is_varied(a, call, i) || (stay && !aten_is_float(o->read[i].v->meta.dtype)))
+		if (!is_varied(a, call, i) || (stay[i - c->read] && !aten_is_float(o->read[i].v->meta.dtype)))
 			continue;
 		double *v = make_numbers(a, i, set);
 		r = add_numbers(file, before, &o->read[i], v, err);
@@ -395,16 +411,18 @@ static int give_call(const struct alone *a, const struct dump *d, uint32_t set, 
 int alone_give(const struct alone *a, const struct dump *d, struct buf *file, struct err *err)
 {
 	uint64_t n = 0;
-	bool *stay = xcalloc(a->n_calls + 1, sizeof(*stay));
 	int r = 0;
-	for (uint32_t i = 0; i < a->n_calls; i++) {
+	for (uint32_t i = 0; i < a->n_calls; i++)
 		n += 2 * call_of(a, a->call[i])->n_reads + call_of(a, a->call[i])->n_writes;
-		stay[i] = integers_stay(a, a->call[i]);
-	}
+	bool *stay = xcalloc(n + 1, sizeof(*stay)), *at = stay; /* by call, then by read */
+	for (uint32_t i = 0; i < a->n_calls; at += call_of(a, a->call[i++])->n_reads)
+		find_stays(a, a->call[i], at);
 	given_begin(file, n * ALONE_SETS);
-	for (uint32_t set = 0; set < ALONE_SETS && !r; set++)
-		for (uint32_t i = 0; i < a->n_calls && !r; i++)
-			r = give_call(a, d, set, a->call[i], stay[i], file, err);
+	for (uint32_t set = 0; set < ALONE_SETS && !r; set++) {
+		at = stay;
+		for (uint32_t i = 0; i < a->n_calls && !r; at += call_of(a, a->call[i++])->n_reads)
+			r = give_call(a, d, set, a->call[i], at, file, err);
+	}
 	free(stay);
 	return r;
 }
@@ -477,7 +495,8 @@ static void compare(struct compared *r, struct cut *k, uint32_t node, const doub
 		r->at = (struct verify_finding){.n = (uint64_t)d->n, .at = -1};
 		for (int64_t i = 0; i < d->n; i++) {
 			const double x = isfinite(c[i]) ? fabs(c[i] - d->v[i]) : INFINITY;
-			if (!isfinite(d->v[i]) || !isfinite(e->v[i]) || (eps > 0 ? x <= allowed : c[i] == e->v[i] || e->v[i] != d->v[i] || unstable[i]))
+			if (!isfinite(d->v[i]) || !isfinite(e->v[i]) ||
+			    (eps > 0 ? x <= allowed : c[i] == e->v[i] || e->v[i] != d->v[i] || unstable[i]))
 				continue;
 			r->at.wrong++;
 			if (x > worst)
@@ -619,7 +638,7 @@ static void judge_write(struct judging *j, uint32_t i, uint32_t base_write, uint
 		for (uint32_t k = 0; k < t->n; k++)
 			a->write[base_write].out[k] |= out[k];
 		a->write[base_write].tested = true;
-		row->what = row->what == VERIFY_OPEN ? (exact ? VERIFY_EQUAL : VERIFY_ROUNDING)
+		row->what = row->what == VERIFY_OPEN              ? (exact ? VERIFY_EQUAL : VERIFY_ROUNDING)
 			    : row->what == VERIFY_EQUAL && !exact ? VERIFY_ROUNDING
 								  : row->what;
 	} else if (as) {

@@ -22,9 +22,9 @@ struct cut {
 	const struct layout **layout;
 	uint32_t first; /* the earliest call whose reads are included */
 	uint32_t n_calls;
-	bool open;      /* something unknown was read */
-	bool inputs;    /* the last computation began at an input of the graph that is not cut */
-	uint64_t seed;  /* of ROUNDED and PERTURBED: another rounding */
+	bool open;     /* something unknown was read */
+	bool inputs;   /* the last computation began at an input of the graph that is not cut */
+	uint64_t seed; /* of ROUNDED and PERTURBED: another rounding */
 	/* A run from there: values by node, in the node's types or in float64. */
 	struct aten_value *value;
 	uint8_t *state; /* 1: needed; 2: computed by this run; 3: the reference's */
@@ -35,6 +35,8 @@ void cut_end(struct cut *k);
 /* How far off a node may be to count as the tensor's node: a tensor is within tolerance of many, so only those as close as
  * the closest, except for rounding, are used. */
 double cut_nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x);
+/* Compares a write with that node of what was read: its verdict, and a finding if it is wrong. False: it cannot be computed. */
+bool verify_check(struct verify *v, struct cut *k, uint32_t call, uint32_t write, const struct verify_match *m);
 int cut_compute(struct cut *k, uint32_t node, enum precision p, struct numbers *out);
 
 #endif

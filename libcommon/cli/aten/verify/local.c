@@ -155,31 +155,41 @@ static const struct verify_match *computed(const struct cut *k, const struct ver
 	return m;
 }
 
-static void check_write(struct verify *v, uint32_t call, uint32_t write, struct cut *k)
+bool verify_check(struct verify *v, struct cut *k, uint32_t call, uint32_t write, const struct verify_match *m)
 {
-	struct verify_tensor *t = &v->write[write];
-	const struct verify_match *m = computed(k, t);
 	const struct numbers *b = &v->o->write[write].x;
 	struct numbers e, d = {0};
-	t->what = VERIFY_EQUAL;
-	if (!m)
-		return;
-	if (v->taken[m->node]) { /* as exact as TF32 */
-		t->what = VERIFY_ROUNDING;
-		v->row[call].node = m->node;
-		return;
-	}
+	bool could = true;
+	v->write[write].what = VERIFY_EQUAL;
 	const bool typed = cut_compute(k, m->node, AS_TYPED, &e) == 0 && e.n == b->n && e.class == b->class;
 	double *c = xcalloc((size_t)b->n * 2 + 1, sizeof(*c));
 	if (typed)
 		numbers_lay(b, &e, &m->l, c);
 	if (typed && cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class)
 		tell_row(v, call, write, m->node, k, c, &e, &d);
-	else if (!typed || !same_bits(c, &e)) /* an operator that refuses float64 (quantized ones) has no rounding to allow for */
-		write_open(v, write, "its node cannot be computed from what it read");
+	else /* an operator that refuses float64 (quantized ones) has no rounding to allow for */
+		could = typed && same_bits(c, &e);
 	free(c);
 	numbers_release(&e);
 	numbers_release(&d);
+	return could;
+}
+
+static void check_write(struct verify *v, uint32_t call, uint32_t write, struct cut *k)
+{
+	struct verify_tensor *t = &v->write[write];
+	const struct verify_match *m = computed(k, t);
+	t->what = VERIFY_EQUAL;
+	if (t->adopted)
+		return write_open(v, write, "its node cannot be computed; what depends on it is verified from the recorded value on");
+	if (!m)
+		return;
+	if (v->taken[m->node]) { /* as exact as TF32 */
+		t->what = VERIFY_ROUNDING;
+		v->row[call].node = m->node;
+	} else if (!verify_check(v, k, call, write, m)) {
+		write_open(v, write, "its node cannot be computed from what it read");
+	}
 }
 
 /* What is known of a tensor that is not a node, from what is computed from it. The greatest of several counts. */
@@ -195,6 +205,8 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 	enum effect e = t->unknown ? EFFECT_UNKNOWN : EFFECT_UNREAD;
 	if (t->expect != NONE && !t->empty && !t->accused && !verify_holds(t, t->expect))
 		return EFFECT_WRONG;
+	if (t->adopted) /* not because it is right */
+		return EFFECT_UNKNOWN;
 	if (t->empty)
 		return w->x.v ? EFFECT_RIGHT : EFFECT_UNKNOWN;
 	if (t->derived != NONE || t->accused)
@@ -209,9 +221,9 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 			continue;
 		}
 		if (!v->o->call[c].n_writes) /* a number that chooses what runs (a loop's condition): then the outputs tell */
-			e = worse(e, v->n_differ || v->n_unknown ? EFFECT_UNKNOWN : EFFECT_RIGHT);
+			e = worse(e, v->n_differ || v->n_unknown || v->ref->adopted ? EFFECT_UNKNOWN : EFFECT_RIGHT);
 		for (uint32_t i = v->o->call[c].write; i < v->o->call[c].write + v->o->call[c].n_writes; i++)
-			e = worse(e, v->write[i].accused ? EFFECT_UNKNOWN : v->write[i].n ? EFFECT_RIGHT : effect_of(v, i, known));
+			e = worse(e, v->write[i].accused || v->write[i].adopted ? EFFECT_UNKNOWN : v->write[i].n ? EFFECT_RIGHT : effect_of(v, i, known));
 	}
 	known[write] = (uint8_t)e;
 	return e;
