@@ -37,8 +37,8 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-	if (held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes, err) <
-	    0)
+	if (held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
+		      err) < 0)
 		return -1;
 	for (uint32_t i = 0; i + 1 < v->n_trials; i++) { /* each serves the other */
 		verify_proved(&t->h.verify, &v->trial[i]->h.verify);

@@ -79,7 +79,8 @@ static void inlined(struct screen *s, const struct verifier *v, const struct tri
 		buf_add_slice(&b, weight_path(t, node));
 	}
 	if (n) {
-		buf_addf(&b, ": the code holds %s values, and they have changed since: compile the package again", n == 1 ? "its" : "their");
+		buf_addf(&b, ": the code holds %s values, and they have changed since: compile the package again",
+			 n == 1 ? "its" : "their");
 		show_row(s, "weight", &b);
 	}
 	buf_release(&b);

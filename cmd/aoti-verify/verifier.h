@@ -25,7 +25,7 @@ enum input_kind {
 	INPUTS_VALUES,  /* ties, zeros, signs */
 	INPUTS_SPECIAL, /* NaN and large numbers: what fails only there is reported, but is not a verdict. No infinities: eager's own
 			 * vector code turns some into NaN (gelu(inf) is NaN in 2.13) */
-	INPUTS_ALONE, /* and the following: kernels called one by one (aten/verify/alone.h), a kind for each of its sets */
+	INPUTS_ALONE,   /* and the following: kernels called one by one (aten/verify/alone.h), a kind for each of its sets */
 	INPUT_KINDS = INPUTS_ALONE + ALONE_SETS,
 };
 extern const char *const input_words[INPUT_KINDS]; /* in JSON */
@@ -81,8 +81,8 @@ struct tally {
 };
 struct tally tally(const struct trial *t);
 static inline bool trial_found(const struct trial *t) { return tally(t).findings || tally(t).outputs_differ; }
-/* Weights that the code holds, and that the finding's node is or is computed from: one that has changed since explains the finding. The k-th
- * one; NONE: there are no more. */
+/* Weights that the code holds, and that the finding's node is or is computed from: one that has changed since explains the finding. The
+ * k-th one; NONE: there are no more. */
 uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k);
 /* "out3"; the path of a buffer, the name of an input. */
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32]);

@@ -175,7 +175,7 @@ is "what depends on it is compared from the recorded value on" "$(jq -c '[.runs[
 like "the text says which" "$(aoti-verify --no-more other.pt2 attention.pt2 'attention.pt:in[0]')" "1 of 5 kernels could not be verified.*open +cpp_fused__softmax_.*its node cannot be computed"
 if command -v objdump >/dev/null && python3 "$ROOT/tests/lib/mutate.py" attention.pt2 unknown.pt2 6 | grep -q '^cpp_fused__softmax'; then
 	aoti-verify --json --no-more other.pt2 unknown.pt2 'attention.pt:in[0]' >out 2>/dev/null
-	is "if that kernel is wrong, none behind it is named" "$(jq -c '[.status, (.runs[0].findings | length), (.runs[0].calls[-1].verdict)]' out)" '[5,0,"rounding"]'
+	is "if that kernel is wrong, none behind it is named" "$(jq -c '[.status, (.runs[0].findings | length)]' out)" '[5,0]'
 fi
 python3 "$ROOT/tests/lib/rezip.py" vision.exported.pt2 other.pt2 /models/model.json '"name": "start_dim", "arg": {"as_int": 1}' '"name": "start_dim", "arg": {"as_int": 2}'
 exits "outputs of another size than in the graph" 1 aoti-verify --json --no-more other.pt2 vision.pt2 'vision.pt:in[0]'

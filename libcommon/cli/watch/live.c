@@ -181,7 +181,8 @@ static int set_up(struct live *l, struct err *err)
 	if (!(l->dir = temp_folder(TEMP_LIVE, err)))
 		return -1;
 	if (make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 || (l->o->library && put_contract(l, err) < 0) ||
-	    put_given(l, err) < 0 || (l->o->calls && calls_create(l->dir, l->o->calls, make_file, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
+	    put_given(l, err) < 0 || (l->o->calls && calls_create(l->dir, l->o->calls, make_file, err) < 0) ||
+	    (!l->o->apart && put_jit(l, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || (l->listen >= 0 && watch_fd(l, l->listen, EPOLLIN, ID_LISTEN) < 0) ||

@@ -31,7 +31,7 @@ struct watch_options {
 	int n_operand;
 	struct run_how how;
 	struct slice given; /* with CALLS_GIVE (given.h): a private copy is made */
-	bool no_exec; /* fails with a reason: the question cannot be answered without running the model */
+	bool no_exec;       /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */

@@ -6,8 +6,8 @@
  *     struct watch_options o = {.given = buf_slice(&file), ...};              // watch.h; .calls.want has CALLS_GIVE
  *
  * A file `given` in the private folder of event.h. An entry with `after` is put there when the call has returned and its results are
- * recorded: with what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not
- * fit the tensor is left alone.
+ * recorded: with what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does
+ * not fit the tensor is left alone.
  */
 #ifndef PT2_LIVE_GIVEN_H
 #define PT2_LIVE_GIVEN_H

@@ -519,7 +519,7 @@ static struct compared as_node(struct verify *v, struct cut *k, uint32_t write, 
 	double *c = xcalloc((size_t)b->n + 1, sizeof(*c));
 	numbers_lay(b, like, &m->l, c);
 	const struct observed_tensor *read = k->by_node[m->node];
-	if (read && read->x.n == b->n) { /* handed on as it is? */
+	if (read && read->x.n == b->n) { /* copied? */
 		double *x = xcalloc((size_t)b->n + 1, sizeof(*x));
 		numbers_lay(&read->x, like, k->layout[m->node], x);
 		if (!memcmp(x, c, (size_t)b->n * sizeof(*x)))

@@ -1,5 +1,6 @@
-/* alone.h - kernels called one by one with numbers of ours, instead of what the model computed: ties, zeros, extremes, the ends of integer
- * types. A dropped clamp, a wrong tail or an overflow may never show with what a model computes.
+/* alone.h - kernels called one by one with generated numbers: ties, zeros, extremes, the ends of integer types.
+ *
+ * A dropped clamp, a wrong tail or an overflow may never show with what a model computes.
  *
  *     struct alone a;
  *     struct buf file = {0};
@@ -11,15 +12,15 @@
  *     alone_release(&a);
  *
  * Each kernel is tried at its first call whose tensors are all nodes. The model runs once more for each set: before such a call its
- * tensors get our numbers, afterwards what they held in the given run, so that the next call finds what it found then. Weights stay.
+ * tensors get generated numbers, afterwards what they held in the given run, so that the next call finds what it found then. Weights stay.
  * Integers that a node uses as an index, a divisor or a shift stay, too.
  *
- * Which of several equal nodes a tensor is (x, and relu(x) of an x without negative numbers) shows when its kernel is called with others; until
- * then each possibility is allowed. A kernel whose result is one that its reader does not expect (it left out the relu) is found at the reader,
- * and reported.
+ * Which of several equal nodes a tensor is (x, and relu(x) of an x without negative numbers) shows when its kernel is called with others;
+ * until then each possibility is allowed. A kernel whose result is one that its reader does not expect (it left out the relu) is found at
+ * the reader, and reported.
  *
  * Only gross errors count, at elements where eager is finite both in the node's type and in float64: beyond 16 times what rounding on the
- * way explains. With generated numbers, precision is no criterion.
+ * way explains. Generated numbers cannot tell more about precision.
  */
 #ifndef PT2_VERIFY_ALONE_H
 #define PT2_VERIFY_ALONE_H
@@ -45,8 +46,8 @@ struct alone {
 void alone_plan(struct alone *a, struct held *h, struct alone_options o);
 /* -1: a tensor of the given run cannot be read. */
 int alone_give(const struct alone *a, const struct dump *d, struct buf *file, struct err *err);
-/* deadline: CLOCK_MONOTONIC in ns, after which calls are left out; 0: none. Their verdict is OPEN without a reason. 0; -1: a tensor cannot be
- * read. */
+/* deadline: CLOCK_MONOTONIC in ns, after which calls are left out; 0: none. Their verdict is OPEN without a reason. 0; -1: a tensor cannot
+ * be read. */
 int alone_judge(struct alone *a, struct held *out, const struct dump *d, uint32_t model_id, uint32_t set, uint64_t deadline,
 		struct err *err);
 void alone_release(struct alone *a);

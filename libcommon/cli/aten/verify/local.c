@@ -223,7 +223,9 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 		if (!v->o->call[c].n_writes) /* a number that chooses what runs (a loop's condition): then the outputs tell */
 			e = worse(e, v->n_differ || v->n_unknown || v->ref->adopted ? EFFECT_UNKNOWN : EFFECT_RIGHT);
 		for (uint32_t i = v->o->call[c].write; i < v->o->call[c].write + v->o->call[c].n_writes; i++)
-			e = worse(e, v->write[i].accused || v->write[i].adopted ? EFFECT_UNKNOWN : v->write[i].n ? EFFECT_RIGHT : effect_of(v, i, known));
+			e = worse(e, v->write[i].accused || v->write[i].adopted ? EFFECT_UNKNOWN
+				     : v->write[i].n                            ? EFFECT_RIGHT
+										: effect_of(v, i, known));
 	}
 	known[write] = (uint8_t)e;
 	return e;

@@ -63,7 +63,7 @@ static void take_as(struct verify *v, uint32_t node, const double *c)
 	what_if_keep(&w);
 }
 
-/* Is the write that node of what the call read? False: cannot be told. */
+/* Is the write that node of what the call read? False: not known. */
 static bool prove_as(struct verify *v, struct cut *k, uint32_t call, uint32_t write, uint32_t node)
 {
 	struct verify_tensor *t = &v->write[write];
@@ -83,7 +83,7 @@ static bool prove_as(struct verify *v, struct cut *k, uint32_t call, uint32_t wr
 	return true;
 }
 
-/* It is wrong if it is none of the nodes that it was there. */
+/* It is wrong if it is not one of the nodes that it was there. */
 static bool prove_write(struct verify *v, const struct verify *other, struct cut *k, uint32_t call, uint32_t write, uint32_t there)
 {
 	const struct verify_tensor *proved = &other->write[there];

@@ -1,6 +1,6 @@
-/* Before step 1 of verify.h: nodes that cannot be computed (a custom operator, random numbers, an operator that is missing here) take the value
- * that the run recorded, if that shows in what is computed from it: which tensor, as the value of which such node, makes most of the other
- * tensors nodes? What depends on the node is then verified. The tensor itself is not: if a kernel wrote it, the kernel stays open. */
+/* Before step 1 of verify.h: nodes that cannot be computed (a custom operator, random numbers, an operator that is missing here) take the
+ * value that the run recorded, if that shows in what is computed from it: which tensor, as the value of which such node, makes most of the
+ * other tensors nodes? What depends on the node is then verified. The tensor itself is not: if a kernel wrote it, the kernel stays open. */
 #include "aten/verify/verify.h"
 #include "graph/graph_forms.h"
 
@@ -48,7 +48,7 @@ static bool tells(const struct numbers *x)
 	return x->v && x->n > 1 && i < x->n && !x->nan;
 }
 
-/* Tensors that are no node yet, and are one of those that can be computed now. */
+/* How many tensors match one of the nodes that can be computed now, and matched none before? */
 static uint32_t gain(struct verify *v, const bool *is_node, uint32_t write, const uint32_t *newly, uint32_t n)
 {
 	uint32_t more = 0;
