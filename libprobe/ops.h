@@ -241,6 +241,7 @@ struct ops_run {
 	uint32_t run, calls, next; /* next: expected index into the contract's calls */
 	uint64_t begun, unlogged;  /* unlogged: its calls excluded by the filters */
 	bool watched, failed, bad; /* bad: a NaN was produced in it */
+	uint32_t precision;        /* a name: torch's settings; 0: unknown */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
 	/* with CALLS_SCAN (cuda_scan.c) */
 	bool scanned; /* on scan_stream, last */
@@ -274,6 +275,7 @@ struct ops_thread {
 	uint64_t values_of;    /* seq of the call they belong to */
 	const int64_t *number; /* while a graph's run starts: its non-tensor inputs, by position; NULL */
 	struct ops_value value[OPS_VALUES];
+	uint32_t precision; /* of the run that starts: a name; 0: unknown */
 	uintptr_t stack_top;
 	void *stream;       /* device memory is read on it */
 	bool readable;      /* if allowed */

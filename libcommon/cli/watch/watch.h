@@ -70,6 +70,7 @@ static inline uint32_t watch_rank(const struct watch_model *m) { return m ? m->r
 struct watch_call {
 	struct call_record begin, end; /* end.what CALL_NONE: it never returned (it crashed, or was still running) */
 	const char *name;
+	const char *precision; /* of a Run: torch's settings, "NAME=VALUE ..."; else "" */
 	const struct watch_model *model;
 	const struct contract_call *contract; /* NULL if it could not be matched */
 	const struct watch_value *value;      /* those from before the call first, in argument order */

@@ -186,7 +186,8 @@ struct call_record {
 	uint32_t call;          /* which call of that Run, from 0 */
 	uint32_t contract_call; /* index into the contract's calls, NONE when it could not be matched */
 	uint32_t pid, tid;
-	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
+	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0; of RUN_BEGIN: torch's settings of
+			  precision ("NAME=VALUE ..."), or 0 */
 	int32_t result;
 	bool ticks; /* time and took are; never in what is read */
 	union {
