@@ -151,6 +151,8 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 	}
 	if (o->looked) {
 		ops_read_arguments(t, run, o, r->ints, stack);
+		if (UNLIKELY(ops_want() & CALLS_GIVE))
+			ops_give(t, run, o, false);
 		ops_values_before(t, run, o);
 		o->begun = ops_now();
 	}
@@ -285,6 +287,8 @@ static void finish_call(struct ops_thread *t, struct ops_run *run, const struct 
 	if (UNLIKELY(t->values_of != o->seq))
 		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
 	ops_values_after(t, run, o);
+	if (UNLIKELY(ops_want() & CALLS_GIVE))
+		ops_give(t, run, o, true);
 }
 
 void probe_after(struct ops_regs *r)

@@ -241,6 +241,7 @@ struct ops_run {
 	uint32_t run, calls, next; /* next: expected index into the contract's calls */
 	uint64_t begun, unlogged;  /* unlogged: its calls excluded by the filters */
 	bool watched, failed, bad; /* bad: a NaN was produced in it */
+	uint32_t precision;        /* a name: torch's settings; 0: unknown */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
 	/* with CALLS_SCAN (cuda_scan.c) */
 	bool scanned; /* on scan_stream, last */
@@ -274,6 +275,7 @@ struct ops_thread {
 	uint64_t values_of;    /* seq of the call they belong to */
 	const int64_t *number; /* while a graph's run starts: its non-tensor inputs, by position; NULL */
 	struct ops_value value[OPS_VALUES];
+	uint32_t precision; /* of the run that starts: a name; 0: unknown */
 	uintptr_t stack_top;
 	void *stream;       /* device memory is read on it */
 	bool readable;      /* if allowed */
@@ -410,6 +412,13 @@ enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta
 bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch);
 /* May this much still be saved? Reports once if not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
+
+/* ---- give.c ---- */
+
+/* With CALLS_GIVE: maps the file (log.c, with the log). */
+void ops_given_open(const void *file, size_t size);
+/* Puts what the tool gave for this call into its tensors, before it or after it. */
+void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after);
 
 /* ---- bundle.c ---- */
 

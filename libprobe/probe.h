@@ -26,7 +26,8 @@
  *
  * Rules for code in a target process: nothing is exported but the functions above and, for pt2-runner, pt2_probe_settle (exports.map);
  * errno is saved; a thread that is inside our code is never intercepted again (probe_enter); a call that fits its contract takes no lock
- * and allocates nothing; anything not understood is left alone, with a "stepped-aside" event; results are never changed, except for --fail.
+ * and allocates nothing; anything not understood is left alone, with a "stepped-aside" event; results are never changed, except for
+ * --fail and, in a process of our own, CALLS_GIVE.
  *
  * Not seen: models in another namespace (dlmopen), and models stripped of their exports.
  */

@@ -11,7 +11,8 @@ void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
 		return;
 	r.what = CALL_RUN_BEGIN;
 	r.time = run->begun;
-	r.call = r.name = 0;
+	r.call = 0;
+	r.name = run->precision;
 	r.contract_call = CALLS_NO_CALL;
 	r.result = 0;
 	r.took = 0;
@@ -74,6 +75,7 @@ static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, ui
 	run->model = m;
 	run->sp = sp;
 	run->run = number;
+	run->precision = t->precision;
 	const uint32_t counted = c->one_call ? number : step;
 	run->watched = counted >= c->first_run && counted <= c->last_run;
 	t->n_fetched = 0;

@@ -14,6 +14,8 @@ static const struct opt options[] = {
 	       .more = "By its name: 0/0:inductor_post_grad_graph."),
     RUN_OPT_REPEAT('N', "runs", "N", opt.how, "", "Default: 1; 2 if a call changes the model's buffers."),
     OPT_FLAG(0, "no-more", &opt.no_more, "test only the given inputs", .more = "Not with other sizes and values, too."),
+    OPT_FLAG(0, "kernels-alone", &opt.alone, "call every kernel alone, however long it takes",
+	     .more = "Default: as many as 2 seconds and 32 MB allow."),
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for generated inputs (default: 0)"),
     OPT_FLAG(0, "partial", &opt.partial, "exit 0 even if some kernels could not be verified"),
     OPT_FLAG(0, "strict", &opt.strict, "exit 1 also if a kernel is less exact than eager"),

@@ -771,6 +771,7 @@ def _library():
         lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
         lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
         lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
+        lib.pt2_jit_precision.argtypes, lib.pt2_jit_precision.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
@@ -958,6 +959,34 @@ def _launch(callee, *args, **kwargs):
         return None
 
 
+PRECISION = (  # torch/backends/__init__.py, torch/backends/cuda/__init__.py: the old settings and the new ones; after one was set, reading the other may raise
+    ("float32_matmul", lambda torch: torch.get_float32_matmul_precision()),
+    ("cuda.matmul.allow_tf32", lambda torch: torch.backends.cuda.matmul.allow_tf32),
+    ("cuda.matmul.fp32", lambda torch: torch.backends.cuda.matmul.fp32_precision),
+    ("cudnn.allow_tf32", lambda torch: torch.backends.cudnn.allow_tf32),
+    ("cudnn.conv.fp32", lambda torch: torch.backends.cudnn.conv.fp32_precision),
+    ("mkldnn.matmul.fp32", lambda torch: torch.backends.mkldnn.matmul.fp32_precision),
+    ("mkldnn.conv.fp32", lambda torch: torch.backends.mkldnn.conv.fp32_precision),
+    ("fp16_reduction", lambda torch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction),
+    ("bf16_reduction", lambda torch: torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction),
+    ("fp16_accumulation", lambda torch: torch.backends.cuda.matmul.allow_fp16_accumulation),
+)
+
+
+def _precision():
+    """torch's settings of precision now, as b"NAME=VALUE ..."; what cannot be read is left out."""
+    import torch
+
+    found = []
+    for name, read in PRECISION:
+        try:
+            value = read(torch)
+            found.append("%s=%s" % (name, value if isinstance(value, str) else int(value[0] if isinstance(value, tuple) else value)))
+        except Exception:  # another release, or set by the other kind of settings
+            pass
+    return " ".join(found).encode()
+
+
 def _start():
     import sysconfig
 
@@ -974,6 +1003,7 @@ def _start():
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
         _library().pt2_jit_launches(_launch)
+        _library().pt2_jit_precision(_precision)
         why = why.decode() if why else ""
     _State.started = why
     if why:

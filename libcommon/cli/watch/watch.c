@@ -241,6 +241,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	    .tick = on_tick,
 	    .user = w,
 	    .calls = &o->calls,
+	    .given = o->given,
 	    .no_check = true,
 	    .apart = !o->command,
 	    .library = o->command ? NULL : w->job->loaded,

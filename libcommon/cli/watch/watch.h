@@ -30,7 +30,8 @@ struct watch_options {
 	const char *const *operand;
 	int n_operand;
 	struct run_how how;
-	bool no_exec; /* fails with a reason: the question cannot be answered without running the model */
+	struct slice given; /* with CALLS_GIVE (given.h): a private copy is made */
+	bool no_exec;       /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */
@@ -69,6 +70,7 @@ static inline uint32_t watch_rank(const struct watch_model *m) { return m ? m->r
 struct watch_call {
 	struct call_record begin, end; /* end.what CALL_NONE: it never returned (it crashed, or was still running) */
 	const char *name;
+	const char *precision; /* of a Run: torch's settings, "NAME=VALUE ..."; else "" */
 	const struct watch_model *model;
 	const struct contract_call *contract; /* NULL if it could not be matched */
 	const struct watch_value *value;      /* those from before the call first, in argument order */

@@ -78,6 +78,7 @@ enum calls_want {
 				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
 	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
 				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
+	CALLS_GIVE = 4096,     /* puts numbers of the tool into tensors before and after calls of kernels (given.h) */
 	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
@@ -185,7 +186,8 @@ struct call_record {
 	uint32_t call;          /* which call of that Run, from 0 */
 	uint32_t contract_call; /* index into the contract's calls, NONE when it could not be matched */
 	uint32_t pid, tid;
-	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
+	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0; of RUN_BEGIN: torch's settings of
+			  precision ("NAME=VALUE ..."), or 0 */
 	int32_t result;
 	bool ticks; /* time and took are; never in what is read */
 	union {
