@@ -121,6 +121,26 @@ int aten_find(struct aten_op *op, struct slice name, struct err *err)
 	return 0;
 }
 
+const char *aten_op_name(const struct aten_op *op) { return op->entry->name; }
+
+static bool has_entry(const struct aten_entry *family, const struct aten_entry *entry)
+{
+	for (; family->name; family++)
+		if (family == entry)
+			return true;
+	return false;
+}
+
+bool aten_is_elementwise(const struct aten_op *op)
+{
+	static const char *const others[] = {"atan2.out", "dropout", "glu", "prelu"}; /* a dim has a meaning, or something is written to */
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (!strcmp(op->entry->name, others[i]))
+			return false;
+	return has_entry(aten_unary_entries, op->entry) || has_entry(aten_binary_entries, op->entry) ||
+	       has_entry(aten_pointwise_entries, op->entry);
+}
+
 void aten_op_release(struct aten_op *op) { op_schema_release(&op->parsed); }
 
 /* ---- arguments ---- */
