@@ -2,7 +2,7 @@
 
     survey.py list                                    # the configs, in the order in which they are taken
     survey.py export OUT.jsonl [--from=N] [--seconds=S]   # each exported on the meta device: its operators, a line each
-    survey.py missing BUILD OUT.jsonl                 # which of them pt2-run refuses, worst first
+    survey.py missing OUT.jsonl                       # which of them pt2-run refuses, worst first
     survey.py run BUILD OUT.jsonl [--most=300] [--seconds=S]   # small ones on the CPU: pt2-run against eager
 
 Everything is forked from one process that has imported the libraries; a config gets 60 seconds. The order is fixed: configs are grouped by
@@ -346,11 +346,10 @@ def each(path, work, most, seconds, first, *more):
 
 # ---- what is missing ----
 
-def missing(build, path):
+def missing(path):
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(here)), "scripts"))
     spec = importlib.machinery.SourceFileLoader("operators_table", os.path.join(here, "../../scripts/gen-operators")).load_module()
-    known = spec.supported(build)
+    known = spec.supported()
     count, first, rows, whole = collections.Counter(), {}, 0, 0
     for line in open(path, encoding="utf-8"):
         row = json.loads(line)
@@ -377,7 +376,7 @@ def main():
     elif words[0] == "export":
         each(words[1], export_one, int(option.get("most", 2000)), seconds, first)
     elif words[0] == "missing":
-        missing(words[1], words[2])
+        missing(words[1])
     elif words[0] == "run":
         each(words[2], run_one, int(option.get("most", 300)), seconds, first, os.path.abspath(os.path.join(words[1], "bin/pt2-run")))
 

@@ -13,9 +13,18 @@ struct hop {
 
 bool interp_hop_has(struct slice name)
 {
+	/* The comments are their rows in docs/user/GRAPHS.md (scripts/gen-operators). */
 	static const char *const known[] = {
-	    "cond", "while_loop", "scan", "associative_scan", "map_impl", "invoke_subgraph", "wrap_with_set_grad_enabled", "wrap_with_autocast",
-	    "hints_wrapper"};
+	    "associative_scan",           /* row by row, also with combine_mode="generic" (which is torch.vmap) */
+	    "cond",                       /* the branch that its condition selects */
+	    "hints_wrapper",              /* its body; hints are for the compiler */
+	    "invoke_subgraph",            /* its body: a nested compile region */
+	    "map_impl",                   /* torch.map: row by row, the results stacked */
+	    "scan",                       /* row by row, with the carried values */
+	    "while_loop",                 /* until its condition is false; a million times at most */
+	    "wrap_with_autocast",         /* on: its body with the casts of torch.autocast for its device, operator by operator; off: its body */
+	    "wrap_with_set_grad_enabled", /* its body */
+	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (slice_is(name, known[i]))
 			return true;
