@@ -202,8 +202,13 @@ static void run_unsafe_masked_index(struct aten_call *c) /* self, mask, indices,
 
 static void run_as_strided_scatter(struct aten_call *c) /* self, src, size, stride, storage_offset */
 {
-	struct aten_tensor *out = aten_clone(call_tensor(c, 0)), *src = call_tensor(c, 1);
-	struct aten_tensor *part = APPLIED("as_strided", T(out), GIVEN(c, 2), GIVEN(c, 3), whole(call_int_or(c, 4, 0)));
+	struct aten_tensor *self = call_tensor(c, 0), *src = call_tensor(c, 1);
+	const int64_t all = (int64_t)(self->storage->bytes / (uint64_t)elem_bytes(self->dtype));
+	struct aten_tensor *memory = aten_new(self->dtype, 1, &all, NULL); /* a clone that keeps the strides */
+	if (aten_computes() && all)
+		memcpy(aten_data(memory), self->storage->data, (size_t)all * (size_t)elem_bytes(self->dtype));
+	struct aten_tensor *out = aten_view(memory, self->n_dim, self->size, self->stride, self->offset);
+	struct aten_tensor *part = APPLIED("as_strided", T(out), GIVEN(c, 2), GIVEN(c, 3), GIVEN(c, 4));
 	if (!aten_same_sizes(part, src))
 		aten_fail("expected src to have a size equal to the slice of self.");
 	aten_copy(part, src);
@@ -337,9 +342,10 @@ static void run_vander(struct aten_call *c) /* x, N, increasing; or x, N: linalg
 {
 	struct aten_tensor *x = call_tensor(c, 0);
 	const bool old = c->n == 3, backwards = old && !call_bool(c, 2);
-	if (!x->n_dim || (old && x->n_dim != 1))
+	if ((!x->n_dim && call_is_none(c, 1)) || (old && x->n_dim != 1))
 		aten_fail("x must be a one-dimensional tensor.");
-	const int64_t n = call_int_or(c, 1, x->size[x->n_dim - 1]);
+	x = x->n_dim ? x : aten_unsqueeze(x, 0);
+	const int64_t n = call_is_none(c, 1) ? x->size[x->n_dim - 1] : call_int(c, 1);
 	int64_t size[ATEN_DIMS], last = -1;
 	if (n < (old ? 0 : 2) || x->n_dim + 1 > ATEN_DIMS)
 		aten_fail("N must be greater than %d.", old ? -1 : 1);
@@ -458,12 +464,23 @@ static void run_addr(struct aten_call *c) /* self, vec1, vec2, beta, alpha */
 	struct aten_tensor *self = call_tensor(c, 0);
 	struct aten_tensor *outer = aten_mul(aten_unsqueeze(call_tensor(c, 1), 1), aten_unsqueeze(call_tensor(c, 2), 0));
 	struct aten_tensor *b = call_operand(c, 3), *a = call_operand(c, 4);
+	const bool none = GIVEN(c, 3).kind != ATEN_COMPLEX && call_float(c, 3) == 0;
+	if (outer->dtype == DTYPE_BOOL && self->dtype == DTYPE_BOOL) { /* there or, of which both may be left out */
+		outer = call_float(c, 4) == 0 ? APPLIED("zeros_like", T(outer)) : outer;
+		call_give(c, 0, none ? outer : APPLIED("logical_or", T(outer), T(self)));
+		return;
+	}
 	outer = aten_mul(a, outer);
-	call_give(c, 0, call_float(c, 3) == 0 ? outer : aten_add(aten_mul(b, self), outer, 1));
+	call_give(c, 0, none ? outer : aten_add(aten_mul(b, self), outer, 1));
 }
 
 static void run_addbmm(struct aten_call *c) /* self, batch1, batch2, beta, alpha */
 {
+	if (GIVEN(c, 3).kind == ATEN_COMPLEX || GIVEN(c, 4).kind == ATEN_COMPLEX) {
+		struct aten_tensor *sum = sum_over(APPLIED("bmm", GIVEN(c, 1), GIVEN(c, 2)), 0);
+		call_give(c, 0, aten_add(aten_mul(call_tensor(c, 0), call_operand(c, 3)), aten_mul(sum, call_operand(c, 4)), 1));
+		return;
+	}
 	call_give(c, 0, aten_addbmm(call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), call_float(c, 3), call_float(c, 4)));
 }
 
@@ -509,7 +526,12 @@ static void run_convolution_with_settings(struct aten_call *c)
 
 /* ---- linear algebra ---- */
 
-static struct aten_tensor *singular(struct aten_tensor *a) { return APPLIED("linalg_svdvals", T(a)); }
+/* In double: a quotient of two of them. */
+static struct aten_tensor *singular(struct aten_tensor *a)
+{
+	const int wide = elem_complex(a->dtype) ? DTYPE_C128 : DTYPE_F64;
+	return aten_to_copy(APPLIED("linalg_svdvals", T(aten_to_copy(a, wide, ATEN_PRESERVE))), aten_real_of(a->dtype), ATEN_PRESERVE);
+}
 
 static void run_cond(struct aten_call *c) /* self, p (a number, a name or None) */
 {
@@ -547,6 +569,12 @@ static void run_matrix_rank(struct aten_call *c)
 	struct aten_tensor *atol = tolerance(c, 1), *rtol = old ? NULL : tolerance(c, 2);
 	if (a->n_dim < 2)
 		aten_fail("linalg.matrix_rank: The input tensor A must have at least 2 dimensions.");
+	if (!aten_numel(a)) {
+		struct aten_tensor *none = aten_new(DTYPE_I64, a->n_dim - 2, a->size, NULL);
+		aten_fill_zero(none);
+		call_give(c, 0, none);
+		return;
+	}
 	struct aten_tensor *s = hermitian ? aten_abs(APPLIED("linalg_eigvalsh", T(a))) : singular(a);
 	const int64_t rows = a->size[a->n_dim - 2], cols = a->size[a->n_dim - 1];
 	const double eps = elem_bytes(aten_real_of(a->dtype)) == 8 ? 0x1p-52 : 0x1p-23;

@@ -264,12 +264,13 @@ static void run_pow_number(struct aten_call *c)
 	call_give(c, 0, aten_pow(base, exponent));
 }
 
-/* The neighbour in the operands' own dtype: not of the float that a bfloat16 is computed in. */
+/* The neighbour in the operands' own dtype: not of the float that a half is computed in. */
 static void run_nextafter(struct aten_call *c)
 {
 	struct aten_tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
 	const int dtype = aten_result_type_of((const struct aten_tensor *[]){a, b}, 2);
-	if (dtype != DTYPE_F32 && dtype != DTYPE_F64 && dtype != DTYPE_BF16)
+	const bool half = dtype == DTYPE_BF16 || dtype == DTYPE_F16;
+	if (dtype != DTYPE_F32 && dtype != DTYPE_F64 && !half)
 		aten_fail("\"nextafter_cpu\" not implemented for '%s'", dtype_name(dtype));
 	a = aten_to_copy(a, dtype, ATEN_PRESERVE);
 	b = aten_to_copy(b, dtype, ATEN_PRESERVE);
@@ -277,14 +278,14 @@ static void run_nextafter(struct aten_call *c)
 	struct walk w = WALK(out, a, b);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		const double x = elem_f64(dtype, w.p[1]), y = elem_f64(dtype, w.p[2]);
-		if (dtype != DTYPE_BF16) {
+		if (!half) {
 			elem_set_f64(dtype, w.p[0], dtype == DTYPE_F64 ? nextafter(x, y) : (double)nextafterf((float)x, (float)y));
 			continue;
 		}
 		uint16_t bits;
 		memcpy(&bits, w.p[1], sizeof(bits));
 		if (x != x || y != y)
-			bits = 0x7fc0;
+			bits = dtype == DTYPE_F16 ? 0x7e00 : 0x7fc0;
 		else if (x == y)
 			memcpy(&bits, w.p[2], sizeof(bits));
 		else if (x == 0)

@@ -601,6 +601,8 @@
 "logical_or(Tensor self, Tensor other) -> Tensor",
 "logical_xor(Tensor self, Tensor other) -> Tensor",
 "logit(Tensor self, float? eps=None) -> Tensor",
+"logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, "
+"Device? device=None, bool? pin_memory=None) -> Tensor",
 "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout?"
 " layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout?"

@@ -168,6 +168,15 @@ int interp_to_double(const struct aten_value *in, const struct aten_mode *mode, 
 {
 	const int dtype = in->kind == ATEN_TENSOR ? interp_real_of_double(in->tensor->dtype) : DTYPE_NONE;
 	*out = *in;
+	if (in->kind == ATEN_LIST) { /* a tensor subclass: names and tensors */
+		*out = (struct aten_value){.kind = ATEN_LIST, .item = xcalloc(in->n + 1, sizeof(*out->item))};
+		while (out->n < in->n && interp_to_double(&in->item[out->n], mode, &out->item[out->n], err) == 0)
+			out->n++;
+		if (out->n == in->n)
+			return 0;
+		aten_value_release(out);
+		return -1;
+	}
 	if (in->kind != ATEN_TENSOR)
 		return 0;
 	ATEN_TRY("input")
