@@ -17,6 +17,7 @@ bool interp_hop_has(struct slice name)
 	static const char *const known[] = {
 	    "associative_scan",           /* row by row, also with combine_mode="generic" (which is torch.vmap) */
 	    "cond",                       /* the branch that its condition selects */
+	    "flex_attention",             /* as in eager: score_mod and mask_mod for all elements at once */
 	    "hints_wrapper",              /* its body; hints are for the compiler */
 	    "invoke_subgraph",            /* its body: a nested compile region */
 	    "map_impl",                   /* torch.map: row by row, the results stacked */
@@ -386,6 +387,8 @@ int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 		r = call_one(&h, 1, "wrapped_func", 2, l, out);
 	else if (slice_is(name, "wrap_with_autocast"))
 		r = autocast(&h, l, out);
+	else if (slice_is(name, "flex_attention"))
+		r = interp_flex(a, out);
 	else if (slice_is(name, "hints_wrapper")) /* (body, (operands), {}, hints={...}): the hints are for the compiler */
 		r = call_one(&h, 0, "body_fn", 1, l, out);
 	else

@@ -77,6 +77,11 @@ int interp_vmap(struct activation *a, const struct gnode *node, struct interp_op
 bool interp_vmap_has(struct slice target);
 uint32_t *interp_levels(const struct graph *g); /* for struct interp; NULL: the graph has no torch.vmap */
 
+/* interp_flex.c: the node is flex_attention; the levels of its subgraphs' inputs (interp_levels); its value. */
+bool interp_is_flex(const struct graph *g, uint32_t node);
+void interp_flex_levels(const struct graph *g, uint32_t node, uint32_t *of);
+int interp_flex(struct activation *a, struct aten_value *out);
+
 /* interp_autocast.c: casts the operands of an operator, as the region demands: o has others afterwards, until interp_autocast_end(). */
 struct cast_made {
 	struct aten_value *v;

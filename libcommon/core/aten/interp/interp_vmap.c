@@ -60,13 +60,17 @@ static uint32_t level_bit(const struct graph *g, const struct gnode *n, uint32_t
 
 uint32_t *interp_levels(const struct graph *g)
 {
-	if (intern_find(&g->text, SLICE(PREDISPATCH "_add_batch_dim")) == NONE)
+	if (intern_find(&g->text, SLICE(PREDISPATCH "_add_batch_dim")) == NONE &&
+	    intern_find(&g->text, SLICE("torch.ops.higher_order.flex_attention")) == NONE)
 		return NULL;
 	struct levels l = {.of = xcalloc(g->n_nodes + 1, sizeof(*l.of))};
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		if (interp_is_flex(g, i))
+			interp_flex_levels(g, i, l.of);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct gnode *n = &g->node[i];
 		const enum vmap_call call = n->op == GRAPH_CALL_FUNCTION ? vmap_call(graph_text(g, n->target)) : V_NONE;
-		l.all = 0;
+		l.all = n->op == GRAPH_PLACEHOLDER ? l.of[i] : 0;
 		if (call != V_NOTHING && n->op != GRAPH_OUTPUT)
 			graph_operands(g, i, join_levels, &l);
 		if (call == V_ADD)
