@@ -3,7 +3,8 @@
     survey.py list                                    # the configs, in the order in which they are taken
     survey.py export OUT.jsonl [--from=N] [--seconds=S]   # each exported on the meta device: its operators, a line each
     survey.py missing OUT.jsonl                       # which of them pt2-run refuses, worst first
-    survey.py run BUILD OUT.jsonl [--most=300] [--seconds=S]   # small ones on the CPU: pt2-run against eager
+    survey.py run BUILD[,BEFORE] OUT.jsonl [--most=300] [--seconds=S]   # small ones on the CPU: pt2-run against eager
+    survey.py score OUT.jsonl                         # how many are right, and which are not
 
 Everything is forked from one process that has imported the libraries; a config gets 60 seconds. The order is fixed: configs are grouped by
 family (timm's module, a transformers model type, ...), sorted by name, and the groups are taken in turn, the five libraries in turn, too: any
@@ -210,7 +211,9 @@ def make(library, name, small):
         return (m, *transformers_inputs(m, config))
     if library == "diffusers":
         import diffusers
-        m = getattr(diffusers.models, name)()
+        cls = getattr(diffusers.models, name)
+        few = {k: 1 for k in inspect.signature(cls.__init__).parameters if k in ("num_layers", "num_single_layers", "num_refiner_layers")}
+        m = cls(**few)
         kwargs = {}
         for n, p in inspect.signature(m.forward).parameters.items():
             if p.default is p.empty and p.kind is not p.VAR_KEYWORD:
@@ -279,8 +282,24 @@ def differ(got, want, wide):
     return f"differs by {off:.3g} of {want.nan_to_num(0, 0, 0).abs().max().item():.3g}" if off > room else None
 
 
-def run_one(library, name, pt2_run):
-    """eager, export and pt2-run of one small model"""
+def against(pt2_run, folder, want):
+    """{"right": N} or {"wrong": why}"""
+    out = f"{folder}/out.pt"
+    r = subprocess.run([pt2_run, "-q", f"{folder}/m.pt2", f"{folder}/in.pt", "-o", out], capture_output=True, text=True)
+    if r.returncode:
+        return {"wrong": f"status {r.returncode}: {r.stderr.strip()[-300:]}"}
+    got = [t for t in torch.load(out).values() if isinstance(t, torch.Tensor)]
+    os.unlink(out)
+    if len(got) != len(want):
+        return {"wrong": f"{len(got)} outputs instead of {len(want)}"}
+    for i, (g, w) in enumerate(zip(got, want)):
+        if d := differ(g, w, None):
+            return {"wrong": f"out{i}: {d}"}
+    return {"right": len(got)}
+
+
+def run_one(library, name, tools):
+    """export of one small model, eager's outputs of the exported program, and those of pt2-run; of several builds, each"""
     torch.manual_seed(0)
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         m, args, kwargs = make(library, name, True)
@@ -290,22 +309,13 @@ def run_one(library, name, pt2_run):
         for p in list(m.parameters()) + list(m.buffers()):  # a layer that begins as zeros would show nothing
             if p.dtype.is_floating_point and p.numel() and not p.count_nonzero():
                 p.normal_(0, 0.02)
-        want = flat(m(*args, **kwargs))
         program = torch.export.export(m, args, kwargs, strict=False)
+        want = flat(program.module()(*args, **kwargs))
         ops = operators(program)
         torch.export.save(program, f"{folder}/m.pt2")
         torch.save(flat((args, kwargs)), f"{folder}/in.pt")
-        r = subprocess.run([pt2_run, "-q", f"{folder}/m.pt2", f"{folder}/in.pt", "-o", f"{folder}/out.pt"], capture_output=True, text=True)
-        if r.returncode:
-            return {"ops": ops, "wrong": f"status {r.returncode}: {r.stderr.strip()[-300:]}"}
-        got = [t for t in torch.load(f"{folder}/out.pt").values()] if os.path.exists(f"{folder}/out.pt") else []
-        got = [t for t in got if isinstance(t, torch.Tensor)]
-        if len(got) != len(want):
-            return {"ops": ops, "wrong": f"{len(got)} outputs instead of {len(want)}"}
-        for i, (g, w) in enumerate(zip(got, want)):
-            if d := differ(g, w, None):
-                return {"ops": ops, "wrong": f"out{i}: {d}"}
-        return {"ops": ops, "right": len(got)}
+        row = {"ops": ops, **against(tools[0], folder, want)}
+        return {**row, "before": against(tools[1], folder, want)} if len(tools) > 1 else row
 
 
 def apart(work, *args):
@@ -366,6 +376,19 @@ def missing(path):
         print(f"{n:5} {op}  ({first[op]})")
 
 
+def score(path):
+    rows = [json.loads(line) for line in open(path, encoding="utf-8")]
+    ran = [r for r in rows if "right" in r or "wrong" in r]
+    for name, pick in (("now", lambda r: r), ("before", lambda r: r.get("before", {}))):
+        some = [r for r in ran if pick(r)]
+        right = sum("right" in pick(r) for r in some)
+        if some:
+            print(f"{name}: {right} of {len(some)} right ({100 * right / len(some):.1f} %); {len(rows) - len(ran)} not exported, too large or too slow")
+    for r in ran:
+        if "wrong" in r:
+            print(f"    {r['library']} {r['name']}: {r['wrong']}")
+
+
 def main():
     words = [a for a in sys.argv[1:] if not a.startswith("--")]
     option = dict(a[2:].split("=", 1) for a in sys.argv[1:] if a.startswith("--"))
@@ -375,10 +398,12 @@ def main():
             print(*c)
     elif words[0] == "export":
         each(words[1], export_one, int(option.get("most", 2000)), seconds, first)
+    elif words[0] == "score":
+        score(words[1])
     elif words[0] == "missing":
         missing(words[1])
     elif words[0] == "run":
-        each(words[2], run_one, int(option.get("most", 300)), seconds, first, os.path.abspath(os.path.join(words[1], "bin/pt2-run")))
+        each(words[2], run_one, int(option.get("most", 300)), seconds, first, [os.path.abspath(os.path.join(b, "bin/pt2-run")) for b in words[1].split(",")])
 
 
 if __name__ == "__main__":
