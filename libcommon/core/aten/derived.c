@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-static struct aten_value T(struct aten_tensor *t) { return aten_of(t); }
-static struct aten_value whole(int64_t i) { return aten_int(i); }
+static struct aten_value T(struct aten_tensor *t) {
+	return aten_of(t);
+} static struct aten_value whole(int64_t i) { return aten_int(i); }
 static struct aten_tensor *over(struct aten_tensor *a, struct aten_tensor *b) { return APPLIED("div.Tensor", T(a), T(b)); }
 static struct aten_tensor *sum_over(struct aten_tensor *t, int64_t dim) { return APPLIED("sum.dim_IntList", T(t), aten_ints(&dim, 1)); }
 static struct aten_tensor *flat(struct aten_tensor *t) { return aten_reshape(t, (const int64_t[]){-1}, 1); }
@@ -72,7 +73,8 @@ static void run_equal(struct aten_call *c)
 	struct aten_tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
 	if (!aten_computes())
 		aten_needs_values();
-	give_bool(c, aten_same_sizes(a, b) && (!aten_numel(a) || elem_true(DTYPE_BOOL, aten_data(APPLIED("all", T(APPLIED("eq.Tensor", T(a), T(b))))))));
+	give_bool(c, aten_same_sizes(a, b) &&
+			 (!aten_numel(a) || elem_true(DTYPE_BOOL, aten_data(APPLIED("all", T(APPLIED("eq.Tensor", T(a), T(b))))))));
 }
 
 static void run_allclose(struct aten_call *c) /* self, other, rtol, atol, equal_nan */
@@ -179,10 +181,13 @@ static void run_put(struct aten_call *c) /* self, index, source, accumulate */
 
 static void run_scatter_value_reduce(struct aten_call *c) /* self, dim, index, value, reduce */
 {
-	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 2), *src = aten_new(self->dtype, index->n_dim, index->size, NULL);
+	struct aten_tensor *self = call_tensor(c, 0), *index = call_tensor(c, 2),
+			   *src = aten_new(self->dtype, index->n_dim, index->size, NULL);
 	const char *how = call_string_or(c, 4, "");
 	aten_fill(src, call_operand(c, 3));
-	call_give(c, 0, APPLIED("scatter_reduce.two", T(self), GIVEN(c, 1), T(index), T(src), aten_text(*how == 'a' ? "sum" : "prod"), aten_bool(true)));
+	call_give(c, 0,
+		  APPLIED("scatter_reduce.two", T(self), GIVEN(c, 1), T(index), T(src), aten_text(*how == 'a' ? "sum" : "prod"),
+			  aten_bool(true)));
 }
 
 static void run_nonzero_static(struct aten_call *c) /* self, size, fill_value */
@@ -248,8 +253,8 @@ static void run_block_diag(struct aten_call *c)
 	for (int64_t i = 0; i < list.n; i++) {
 		struct aten_tensor *t = list.v[i];
 		if (t->n_dim > 2)
-			aten_fail("torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %lld has %d dimensions", (long long)i,
-				  t->n_dim);
+			aten_fail("torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %lld has %d dimensions",
+				  (long long)i, t->n_dim);
 		while (t->n_dim < 2)
 			t = aten_unsqueeze(t, 0);
 		list.v[i] = t;
@@ -519,10 +524,7 @@ static void run_bilinear(struct aten_call *c) /* input1, input2, weight, bias */
 }
 
 /* input, weight, bias, stride, padding, dilation, transposed, output_padding, groups and settings of backends */
-static void run_convolution_with_settings(struct aten_call *c)
-{
-	call_give(c, 0, aten_apply("convolution", c->arg, 9)[0].tensor);
-}
+static void run_convolution_with_settings(struct aten_call *c) { call_give(c, 0, aten_apply("convolution", c->arg, 9)[0].tensor); }
 
 /* ---- linear algebra ---- */
 
@@ -556,10 +558,7 @@ static void run_cond(struct aten_call *c) /* self, p (a number, a name or None) 
 }
 
 /* A tolerance as a tensor; none: NULL. */
-static struct aten_tensor *tolerance(const struct aten_call *c, uint32_t i)
-{
-	return call_is_none(c, i) ? NULL : call_operand(c, i);
-}
+static struct aten_tensor *tolerance(const struct aten_call *c, uint32_t i) { return call_is_none(c, i) ? NULL : call_operand(c, i); }
 
 /* self, tol, hermitian; self, atol, rtol, hermitian */
 static void run_matrix_rank(struct aten_call *c)
@@ -625,7 +624,8 @@ static void run_lu_solve(struct aten_call *c) /* self, LU_data, LU_pivots */
 static void run_nuclear_norm(struct aten_call *c) /* self, (dim,) keepdim */
 {
 	call_give(c, 0,
-		  c->n == 2 ? APPLIED("linalg_matrix_norm.str_ord", GIVEN(c, 0), aten_text("nuc"), aten_ints((const int64_t[]){-2, -1}, 2), GIVEN(c, 1))
+		  c->n == 2 ? APPLIED("linalg_matrix_norm.str_ord", GIVEN(c, 0), aten_text("nuc"), aten_ints((const int64_t[]){-2, -1}, 2),
+				      GIVEN(c, 1))
 			    : APPLIED("linalg_matrix_norm.str_ord", GIVEN(c, 0), aten_text("nuc"), GIVEN(c, 1), GIVEN(c, 2)));
 }
 

@@ -95,10 +95,13 @@ static void run_learnable(struct aten_call *c) /* self, scale, zero_point, (axis
 	struct aten_value zero = aten_of(APPLIED("round", GIVEN(c, 2)));
 	zero = aten_of(APPLIED("clamp", zero, GIVEN(c, c->n - 3), GIVEN(c, c->n - 2)));
 	if (channels)
-		call_give(c, 0,
-			  APPLIED("fake_quantize_per_channel_affine", GIVEN(c, 0), GIVEN(c, 1), zero, GIVEN(c, 3), GIVEN(c, 4), GIVEN(c, 5)));
+		call_give(
+		    c, 0,
+		    APPLIED("fake_quantize_per_channel_affine", GIVEN(c, 0), GIVEN(c, 1), zero, GIVEN(c, 3), GIVEN(c, 4), GIVEN(c, 5)));
 	else
-		call_give(c, 0, APPLIED("fake_quantize_per_tensor_affine.tensor_qparams", GIVEN(c, 0), GIVEN(c, 1), zero, GIVEN(c, 3), GIVEN(c, 4)));
+		call_give(
+		    c, 0,
+		    APPLIED("fake_quantize_per_tensor_affine.tensor_qparams", GIVEN(c, 0), GIVEN(c, 1), zero, GIVEN(c, 3), GIVEN(c, 4)));
 }
 
 /* ---- with an observer (it changes its operands) ---- */
@@ -161,7 +164,8 @@ static void choose(const struct observed *o, int64_t i)
 		}
 	}
 	const double from_low = (double)least - (double)low / scale, from_high = (double)most - (double)high / scale;
-	const double low_error = fabs((double)least) + fabs((double)low / scale), high_error = fabs((double)most) + fabs((double)high / scale);
+	const double low_error = fabs((double)least) + fabs((double)low / scale),
+		     high_error = fabs((double)most) + fabs((double)high / scale);
 	double zero = low_error < high_error ? from_low : from_high;
 	if (o->symmetric)
 		zero = (double)(least + most) / 2;
@@ -175,8 +179,8 @@ static void choose(const struct observed *o, int64_t i)
 static void run_observed(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0);
-	const struct observed o = {call_tensor(c, 3), call_tensor(c, 4), call_tensor(c, 5), call_tensor(c, 6), call_float(c, 7),
-				   call_int(c, 8),    call_int(c, 9),	 call_bool(c, 12)};
+	const struct observed o = {call_tensor(c, 3), call_tensor(c, 4), call_tensor(c, 5), call_tensor(c, 6),
+				   call_float(c, 7),  call_int(c, 8),    call_int(c, 9),    call_bool(c, 12)};
 	const bool rows = call_bool(c, 11);
 	const int axis = rows ? aten_dim(self, call_int(c, 10)) : 0;
 	const int64_t n = rows ? self->size[axis] : 1;

@@ -23,7 +23,8 @@ static struct rows rows_of(const struct aten_tensor *t)
 static const char *at(const struct rows *r, int64_t i, int64_t k)
 {
 	const struct aten_tensor *t = r->t;
-	return aten_data(t) + (i * (t->n_dim == 2 ? t->stride[0] : 0) + k * (t->n_dim ? t->stride[t->n_dim - 1] : 0)) * elem_bytes(t->dtype);
+	return aten_data(t) +
+	       (i * (t->n_dim == 2 ? t->stride[0] : 0) + k * (t->n_dim ? t->stride[t->n_dim - 1] : 0)) * elem_bytes(t->dtype);
 }
 
 /* The loss of each row, or their mean or sum: rounded after each operation as in the type it is computed in. */

@@ -13,9 +13,9 @@ double special_erfcx(double x); /* exp(x^2) erfc(x) */
 double special_ndtri(double p); /* the inverse of the normal distribution */
 double special_log_ndtr(double x);
 double special_entr(double x);
-double special_zeta(double x, double q);         /* Hurwitz's: the sum of (q + k)^-x */
-double special_polygamma(int64_t n, double x);   /* the n-th derivative of digamma */
-double special_igamma(double a, double x);       /* regularized incomplete gamma functions, lower and upper */
+double special_zeta(double x, double q);       /* Hurwitz's: the sum of (q + k)^-x */
+double special_polygamma(int64_t n, double x); /* the n-th derivative of digamma */
+double special_igamma(double a, double x);     /* regularized incomplete gamma functions, lower and upper */
 double special_igammac(double a, double x);
 double special_mvlgamma(double a, int64_t p);
 

@@ -52,7 +52,8 @@ static void run_nms(struct aten_call *c) /* dets [N, 4], scores, iou_threshold *
 			double over = w * h / (area(p) + area(q) - w * h);
 			if (in_float) { /* as there, so that a box at the threshold falls on the same side */
 				const float fw = (float)w, fh = (float)h, both = fw * fh;
-				const float pa = (float)(p[2] - p[0]) * (float)(p[3] - p[1]), qa = (float)(q[2] - q[0]) * (float)(q[3] - q[1]);
+				const float pa = (float)(p[2] - p[0]) * (float)(p[3] - p[1]),
+					    qa = (float)(q[2] - q[0]) * (float)(q[3] - q[1]);
 				over = (double)(both / (pa + qa - both));
 			}
 			gone[other] = over > most;
@@ -125,7 +126,8 @@ static double cell_mean(const struct regions *r, const double *p, double top, do
 	double sum = 0;
 	for (int64_t i = 0; i < ny; i++)
 		for (int64_t k = 0; k < nx; k++)
-			sum += between(p, r->height, r->width, top + ((double)i + 0.5) * h / (double)ny, left + ((double)k + 0.5) * w / (double)nx);
+			sum += between(p, r->height, r->width, top + ((double)i + 0.5) * h / (double)ny,
+				       left + ((double)k + 0.5) * w / (double)nx);
 	return sum / (double)count;
 }
 
@@ -231,7 +233,8 @@ static void run_ps_roi(struct aten_call *c)
 					}
 					const int64_t top = (int64_t)fmin(fmax(floor((double)i * h + b.y), 0), (double)r.height - 1),
 						      left = (int64_t)fmin(fmax(floor((double)k * w + b.x), 0), (double)r.width - 1),
-						      bottom = (int64_t)fmin(fmax(ceil((double)(i + 1) * h + b.y), 0), (double)r.height - 1),
+						      bottom =
+							  (int64_t)fmin(fmax(ceil((double)(i + 1) * h + b.y), 0), (double)r.height - 1),
 						      right = (int64_t)fmin(fmax(ceil((double)(k + 1) * w + b.x), 0), (double)r.width - 1);
 					double sum = 0;
 					for (int64_t y = top; y < bottom; y++)
@@ -309,8 +312,10 @@ static void run_deform_conv2d(struct aten_call *c)
 		for (int64_t g = 0; g < groups; g++) {
 			struct aten_tensor *r = APPLIED("mm", aten_of(aten_narrow(w, 0, g * per_out, per_out)),
 							aten_of(aten_narrow(sampled, 0, g * per_in, per_in)));
-			r = aten_add(r, aten_unsqueeze(aten_to_copy(aten_narrow(bias, 0, g * per_out, per_out), DTYPE_F64, ATEN_CONTIGUOUS), 1), 1);
-			aten_copy(aten_narrow(aten_select(out, 0, b), 0, g * per_out, per_out), aten_reshape(r, (const int64_t[]){per_out, rows, cols}, 3));
+			r = aten_add(
+			    r, aten_unsqueeze(aten_to_copy(aten_narrow(bias, 0, g * per_out, per_out), DTYPE_F64, ATEN_CONTIGUOUS), 1), 1);
+			aten_copy(aten_narrow(aten_select(out, 0, b), 0, g * per_out, per_out),
+				  aten_reshape(r, (const int64_t[]){per_out, rows, cols}, 3));
 		}
 	}
 }

@@ -269,8 +269,8 @@ static bool runs(const struct graph *g, uint32_t node)
 	struct err ignored;
 	if (hop.p)
 		return interp_hop_has(hop);
-	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_vmap_has(target) || interp_check_has(graph_op_text(g, node)) ||
-	    interp_functional_has(target))
+	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_vmap_has(target) ||
+	    interp_check_has(graph_op_text(g, node)) || interp_functional_has(target))
 		return true;
 	if (aten_find(&op, target, &ignored) < 0)
 		return false;

@@ -18,9 +18,8 @@ static uint32_t subgraph_of(const struct graph *g, uint32_t node, uint32_t at)
 	struct gvalue v = at < n->n_args ? g->value[n->args + at] : (struct gvalue){0};
 	if ((v.kind == GV_LIST || v.kind == GV_TUPLE) && v.n)
 		v = g->value[v.first + v.n - 1];
-	return v.kind == GV_NODE && g->node[v.node].op == GRAPH_GET_ATTR
-		   ? graph_child(g, n->module, graph_text(g, g->node[v.node].target))
-		   : NONE;
+	return v.kind == GV_NODE && g->node[v.node].op == GRAPH_GET_ATTR ? graph_child(g, n->module, graph_text(g, g->node[v.node].target))
+									 : NONE;
 }
 
 /* All four for the score, one for each index. */
@@ -63,7 +62,8 @@ static int step(struct flex *f, const char *op, struct aten_value *x, const stru
 	return 0;
 }
 #define STEP(f, op, x, ...) \
-	step(f, op, x, (const struct aten_value[]){__VA_ARGS__}, sizeof((const struct aten_value[]){__VA_ARGS__}) / sizeof(struct aten_value))
+	step(f, op, x, (const struct aten_value[]){__VA_ARGS__}, \
+	     sizeof((const struct aten_value[]){__VA_ARGS__}) / sizeof(struct aten_value))
 
 /* The value of a module's only output, with all four levels: broadcast to the scores. */
 static int run_module(struct flex *f, uint32_t module, const struct aten_value *first, size_t n, const struct aten_value *more,

@@ -15,15 +15,15 @@ bool interp_hop_has(struct slice name)
 {
 	/* The comments are their rows in docs/user/GRAPHS.md (scripts/gen-operators). */
 	static const char *const known[] = {
-	    "associative_scan",           /* row by row, also with combine_mode="generic" (which is torch.vmap) */
-	    "cond",                       /* the branch that its condition selects */
-	    "flex_attention",             /* as in eager: score_mod and mask_mod for all elements at once */
-	    "hints_wrapper",              /* its body; hints are for the compiler */
-	    "invoke_subgraph",            /* its body: a nested compile region */
-	    "map_impl",                   /* torch.map: row by row, the results stacked */
-	    "scan",                       /* row by row, with the carried values */
-	    "while_loop",                 /* until its condition is false; a million times at most */
-	    "wrap_with_autocast",         /* on: its body with the casts of torch.autocast for its device, operator by operator; off: its body */
+	    "associative_scan",   /* row by row, also with combine_mode="generic" (which is torch.vmap) */
+	    "cond",               /* the branch that its condition selects */
+	    "flex_attention",     /* as in eager: score_mod and mask_mod for all elements at once */
+	    "hints_wrapper",      /* its body; hints are for the compiler */
+	    "invoke_subgraph",    /* its body: a nested compile region */
+	    "map_impl",           /* torch.map: row by row, the results stacked */
+	    "scan",               /* row by row, with the carried values */
+	    "while_loop",         /* until its condition is false; a million times at most */
+	    "wrap_with_autocast", /* on: its body with the casts of torch.autocast for its device, operator by operator; off: its body */
 	    "wrap_with_set_grad_enabled", /* its body */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -115,9 +115,8 @@ static int autocast(const struct hop *h, struct leaves *l, struct aten_value *ou
 		return interp_bad(run, "unsupported operands");
 	const bool gpu = slice_is(device.text, "cuda");
 	if (gpu || slice_is(device.text, "cpu")) /* regions of other devices have no effect here; a nested one is for its own device */
-		run->cast = (struct interp_cast){.on = enabled.i != 0,
-						 .gpu = gpu,
-						 .dtype = dtype.kind == ATEN_DTYPE ? (int)dtype.i : autocast_default(device.text)};
+		run->cast = (struct interp_cast){
+		    .on = enabled.i != 0, .gpu = gpu, .dtype = dtype.kind == ATEN_DTYPE ? (int)dtype.i : autocast_default(device.text)};
 	const int r = call_one(h, 4, "wrapped_func", 5, l, out);
 	run->cast = before;
 	return r;

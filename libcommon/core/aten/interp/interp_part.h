@@ -15,7 +15,7 @@ struct interp {
 	uint32_t n_texts; /* length of op */
 	uint64_t steps;
 	unsigned depth;
-	uint32_t node; /* being run */
+	uint32_t node;    /* being run */
 	uint32_t *levels; /* of torch.vmap, a bit each, by node (interp_vmap.c); NULL: none */
 	struct interp_cast {
 		bool on, gpu;

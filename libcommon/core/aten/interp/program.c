@@ -213,8 +213,7 @@ static int take_parts(const struct taking *k, uint32_t i, struct aten_value *out
 	struct aten_value list = {.kind = ATEN_LIST, .item = xcalloc(2 * (size_t)from->n_parts, sizeof(*list.item))};
 	for (uint32_t at = 0; at < from->n_parts; at++) {
 		const struct tensor_view *v = &p->fit.v[from->index + at];
-		list.item[list.n++] =
-		    (struct aten_value){.kind = ATEN_STRING, .text = slice_of(v->name.p + behind, v->name.n - behind)};
+		list.item[list.n++] = (struct aten_value){.kind = ATEN_STRING, .text = slice_of(v->name.p + behind, v->name.n - behind)};
 		if (tensor_of(v, k->copy, NULL, &list.item[list.n], k->err) < 0) {
 			aten_value_release(&list);
 			return -1;
@@ -319,7 +318,8 @@ static bool is_weight(const struct program *p, uint32_t i)
 }
 
 /* v: the values of the placeholders; those of the state replace them. */
-static int take_state(const struct program *p, const struct interp_options *o, struct program_state *s, struct aten_value *v, struct err *err)
+static int take_state(const struct program *p, const struct interp_options *o, struct program_state *s, struct aten_value *v,
+		      struct err *err)
 {
 	const struct aten_mode plain = {0};
 	for (uint32_t i = 0; i < s->n && i < p->n_inputs; i++)

@@ -35,7 +35,7 @@ struct program {
 			PROGRAM_CONSTANT, /* part of the graph; not read */
 			PROGRAM_SIZE,     /* a symbol or expression, computed from the sizes of inputs */
 		} from;
-		uint32_t index;      /* in fit.v or contract.input */
+		uint32_t index; /* in fit.v or contract.input */
 		uint32_t n_parts;
 		struct symsize size; /* of PROGRAM_SIZE, in contract.tab */
 	} * input;

@@ -156,8 +156,8 @@ static size_t take_parts(struct matching *m, const struct contract_constant *c, 
 	size_t n = 0;
 	for (size_t i = 0; i < m->w->n; i++) {
 		const struct slice name = m->w->v[i].name;
-		if (!c->fqn.n || name.n <= c->fqn.n + 1 || memcmp(name.p, c->fqn.p, c->fqn.n) != 0 ||
-		    name.p[c->fqn.n] != '.' || m->meant[i] || m->taken[i])
+		if (!c->fqn.n || name.n <= c->fqn.n + 1 || memcmp(name.p, c->fqn.p, c->fqn.n) != 0 || name.p[c->fqn.n] != '.' ||
+		    m->meant[i] || m->taken[i])
 			continue;
 		LOCAL_BUF b = {0};
 		buf_addf(&b, "%.*s%.*s", SL(c->name), SL(slice_of(name.p + c->fqn.n, name.n - c->fqn.n)));
