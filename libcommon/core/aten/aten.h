@@ -302,6 +302,9 @@ struct aten_op {
  * release. */
 int aten_find(struct aten_op *op, struct slice name, struct err *err);
 void aten_op_release(struct aten_op *op);
+const char *aten_op_name(const struct aten_op *op); /* of its overload, without ".default": "add.Tensor" */
+/* Does each element of the result follow from the elements at its place in the operands, which are broadcast? */
+bool aten_is_elementwise(const struct aten_op *op);
 /* The caller owns results[0 .. op->n_results). On failure there are none, and err says what failed and why. mode NULL: torch's defaults. */
 int aten_call(const struct aten_op *op, const struct aten_mode *mode, const struct aten_value *args, size_t n,
 	      const struct aten_named *named, size_t n_named, struct aten_value *results, struct err *err);
