@@ -220,7 +220,7 @@ struct ops_value {
 	bool has_before, has_after;
 	uint32_t value; /* of the contract, NONE */
 	uint32_t name;
-	int64_t at; /* the reported element (call_record.v.at); 0: none */
+	int64_t at;       /* the reported element (call_record.v.at); 0: none */
 	const void *copy; /* its bytes as they were before the call, in t->copies; NULL: none */
 	struct tensor_stats before, after;
 };
@@ -272,7 +272,7 @@ struct ops_thread {
 	uint32_t pid, tid;
 	uint32_t depth;
 	struct ops_run run[OPS_NESTED + 1]; /* [0]: outside any run */
-	char *copies; /* of what the call overwrites */
+	char *copies;                       /* of what the call overwrites */
 	size_t cap_copies;
 	uint32_t n_fetched;
 	struct {

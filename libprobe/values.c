@@ -522,7 +522,7 @@ static int count_inputs(struct ops_thread *t, const struct ops_run *run)
 		struct ops_value *x = &t->value[i];
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
-		/* Memory that it writes a part of is not read; what is new in it has been told apart. */
+		/* Memory that it writes a part of is not read; only what is new in it counts. */
 		if (x->partly && x->copy) {
 			x->has_before = false;
 			continue;

@@ -6,6 +6,8 @@
 #include "graph/fxcode.h"
 #include "tensor/tensor.h"
 
+enum { MOST_LINES = 64 };
+
 /* The graph of a torch.compile graph, and which of its nodes a buffer holds: the JSON of share/jit/rewrite.py, _fx_of. */
 struct fx {
 	struct json_tape t;
@@ -90,8 +92,8 @@ static uint32_t copied_to(const struct graph *g, uint32_t input)
 	for (uint32_t u = g->user_of[input]; u < g->user_of[input + 1]; u++) {
 		const struct gnode *n = &g->node[g->user[u]];
 		const struct gvalue *a = &g->value[n->args];
-		if (slice_starts(graph_op_text(g, g->user[u]), "aten.copy_") && n->n_args >= 2 && a[0].kind == GV_NODE && a[0].node == input &&
-		    a[1].kind == GV_NODE)
+		if (slice_starts(graph_op_text(g, g->user[u]), "aten.copy_") && n->n_args >= 2 && a[0].kind == GV_NODE &&
+		    a[0].node == input && a[1].kind == GV_NODE)
 			return a[1].node;
 	}
 	return NONE;
@@ -171,10 +173,62 @@ void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t 
 		const struct slice file = slice_base(at.file);
 		buf_addf(&place, "%.*s:%llu", SL(file), (unsigned long long)at.line);
 	}
+	const uint32_t inf = firstnan_infinity(f, node);
+	if (inf != NONE) {
+		struct buf from = {0}, where = {0};
+		firstnan_explain_infinity(f, inf, &from);
+		if (firstnan_line(f, inf, &at))
+			buf_addf(&where, "%.*s:%llu", SL(slice_base(at.file)), (unsigned long long)at.line);
+		buf_addf(&from, "%s%s", where.len ? ", " : "", buf_str(&where));
+		if (slice_eq(buf_slice(&where), buf_slice(&place))) /* the line that is shown anyway */
+			buf_release(&from);
+		c->infinity = keep(s, &from);
+		buf_release(&where);
+	}
 	c->text = keep(s, &text);
 	c->reason = keep(s, &reason);
 	c->line = keep(s, &line);
 	c->place = keep(s, &place);
+}
+
+/* All lines of the user's program that the call computes something of, instead of those that the compiler recorded: of a fused kernel,
+ * only one origin's. */
+static void take_lines(struct session *s, const struct fx *x, const struct firstnan *run, struct nan_finding *f)
+{
+	const uint32_t of = json_get(&x->t, x->root, "origins");
+	struct slice *line = NULL;
+	uint32_t n = 0, cap = 0;
+	struct buf text = {0}, b = {0};
+	struct srcloc at;
+	for (uint32_t i = 0; i < f->call.n_values && json_is(&x->t, of, JSON_OBJECT); i++) {
+		const struct nan_value *v = &f->call.value[i];
+		const uint32_t list = dump_written(&v->v) ? json_find(&x->t, of, v->v.buffer) : NONE;
+		if (!json_is(&x->t, list, JSON_ARRAY))
+			continue;
+		json_each(&x->t, list, k) {
+			const uint32_t node = graph_find(&x->g, 0, json_text_at(&x->t, k, &text));
+			if (node == NONE || n == MOST_LINES || !firstnan_line(run, node, &at))
+				continue;
+			buf_reset(&b);
+			srcloc_format(&b, &at, SRCLOC_AT, true);
+			if (at.code.n)
+				buf_addf(&b, ": %.*s", SLN(at.code, 400));
+			bool had = false;
+			for (uint32_t j = 0; j < n; j++)
+				had |= slice_eq(line[j], buf_slice(&b));
+			if (!had)
+				PUSH_TO(line, n, cap) = arena_slice(&s->evaluated, buf_slice(&b));
+		}
+	}
+	if (n) {
+		struct slice *kept = arena_alloc(&s->evaluated, n * sizeof(*kept));
+		memcpy(kept, line, n * sizeof(*kept));
+		f->line = kept;
+		f->n_lines = n;
+	}
+	free(line);
+	buf_release(&text);
+	buf_release(&b);
 }
 
 struct nan_cause *evaluate_new(struct session *s) { return arena_alloc(&s->evaluated, sizeof(struct nan_cause)); }
@@ -200,11 +254,17 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 	for (uint32_t i = 0; i < f->call.n_values; i++)
 		if (f->call.value[i].v.before)
 			know_value(&run, &x, &f->call.value[i], s->folder);
+	for (uint32_t i = 0; i < f->call.n_values; i++) {
+		const uint32_t of = f->call.value[i].v.before ? NONE : node_of(&x, f->call.value[i].v.buffer, false);
+		if (of != NONE)
+			firstnan_sizes(&run, of, &f->call.value[i].v.meta);
+	}
 	n = targets_of(&x, f->call.value[f->bad].v.buffer, target, ARRAY_LEN(target));
 	if (!n)
 		buf_adds(&run.why, "which node it computes is not recorded");
 	const int found = n ? firstnan_find(&run, target, n, &node) : -1;
 	evaluate_result(s, &run, found, node, c);
+	take_lines(s, &x, &run, f);
 	firstnan_close(&run);
 	fx_close(&x);
 }

@@ -129,6 +129,10 @@ static bool show_cause(struct screen *s, const struct nan_finding *f)
 			put_style_text(s, STYLE_LINE, c->line);
 			buf_addc(&s->b, '\n');
 		}
+		if (c->infinity.n) {
+			row(s, "first inf");
+			buf_addf(&s->b, "%.*s\n", SL(c->infinity));
+		}
 	} else if (c->clean) {
 		buf_addf(&s->b,
 			 "not in the graph: its nodes, run one by one with what the call read, give no %s; aoti-verify compares the two\n",
@@ -152,7 +156,7 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	}
 	for (size_t i = 0; i < n; i++) {
 		bool first = !i && !(f->kind == NAN_PRODUCED && f->inf_kernel.n);
-		row(s, first ? "perhaps" : "or");
+		row(s, !first ? "or" : f->kind == NAN_PRODUCED ? "perhaps" : "likely");
 		buf_addf(&s->b, "%s\n", g[i].text);
 	}
 }

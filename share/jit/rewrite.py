@@ -841,7 +841,7 @@ def _keep_names(model):
         # AOTAutograd passes lifted parameters and buffers first (torch/_functorch/aot_autograd.py, full_args).
         sources = getattr(model, "_param_name_to_source", None) or {}
         names = [_plain_name(getattr(sources.get(k), "name", "") or "self." + k, True)
-                 for of in (model.named_parameters, model.named_buffers) for k, _ in of(remove_duplicate=False)]
+                 for of in ("named_parameters", "named_buffers") if hasattr(model, of) for k, _ in getattr(model, of)(remove_duplicate=False)]
         names += [_source_name(n) for n in model.graph.nodes if n.op == "placeholder"]
         _State.pending = dict(enumerate(names))
     except Exception:
@@ -1050,7 +1050,8 @@ def _fx_of(graph, gm, text="", *_):
 def _keep_fx(graph, args, kwargs):
     try:
         by_name = dict(zip(("current_callable", "graph", "gm"), args), **kwargs)
-        graph._pt2_fx = _fx_of(by_name["graph"], by_name["gm"], getattr(graph, "inductor_post_grad_graph_str", None))
+        if "graph" in by_name and "gm" in by_name:  # torch 2.6 and newer
+            graph._pt2_fx = _fx_of(by_name["graph"], by_name["gm"], getattr(graph, "inductor_post_grad_graph_str", None))
     except Exception as e:
         _failed("which node of a graph turns NaN", e, "")
 
@@ -1125,6 +1126,9 @@ def _plain_name(name, weight=False):
     plain = re.sub(r"\._(?:modules|parameters|buffers)\['([^']*)'\]", r".\1", name)
     plain = re.sub(r"\._modules\[(\d+)\]", r".\1", plain)
     plain = re.sub(r"^[LG]\['([^']*)'\]", r"\1", plain)
+    count = 1
+    while count:  # the state of an optimizer: by places
+        plain, count = re.subn(r"\[list\(dict\.keys\([^()]*\)\)\[(\d+)\]\]", r"[\1]", plain)
     if weight:
         plain = re.sub(r"^(self|fn)\.", "", plain)  # torch.compile(module) is a call of fn
     return (plain, weight)

@@ -50,9 +50,10 @@ struct nan_cause {
 	struct slice text;   /* "mul(0, log(0) = -inf) = nan at [3, 1]" */
 	struct slice reason; /* "0 * -inf"; may be empty */
 	struct slice node, op;
-	struct slice place;   /* "loss.py:19"; may be empty, as the next */
-	struct slice line;    /* "app/loss.py:19 in f: e = p * torch.log(p)" */
-	struct slice unknown; /* why it could not be evaluated */
+	struct slice place;    /* "loss.py:19"; may be empty, as the next */
+	struct slice line;     /* "app/loss.py:19 in f: e = p * torch.log(p)" */
+	struct slice infinity; /* where the infinities that it met began: "log(0) = -inf at [3, 1], loss.py:19"; may be empty */
+	struct slice unknown;  /* why it could not be evaluated */
 };
 
 /* A tensor of a call. */

@@ -9,6 +9,7 @@ enum { DEPTH = 3, MOST_TERMS = 1 << 20 };
 
 struct telling {
 	const struct firstnan *f;
+	bool inf; /* an infinity is explained */
 	struct buf *text, *reason;
 };
 
@@ -38,23 +39,59 @@ static bool is_one_of(struct slice name, const char *const *words)
 	return false;
 }
 
-static const char *const reductions[] = {"sum",     "mean",         "amax",    "amin",     "prod",      "var",
+static const char *const reductions[] = {"sum",     "mean",         "amax",     "amin",      "prod",     "var",
 					 "std",     "var_mean",     "std_mean", "logsumexp", "_softmax", "_log_softmax",
-					 "softmax", "log_softmax",  "norm",    "max",      "min",       "linalg_vector_norm",
-					 "cumsum",  "logcumsumexp", "cumprod", "nansum",   NULL};
+					 "softmax", "log_softmax",  "norm",     "max",       "min",      "linalg_vector_norm",
+					 "cumsum",  "logcumsumexp", "cumprod",  "nansum",    NULL};
 static const char *const products[] = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "mv", "dot", "_scaled_mm", NULL};
-static const char *const reshapes[] = {"view",  "reshape",    "_unsafe_view", "unsqueeze", "squeeze", "clone",   "alias",
-				       "detach", "_to_copy",  "convert_element_type", "contiguous", "lift_fresh_copy", "copy", "to", NULL};
+static const char *const reshapes[] = {"view",       "reshape",         "_unsafe_view", "unsqueeze", "squeeze",
+				       "clone",      "alias",           "detach",       "_to_copy",  "convert_element_type",
+				       "contiguous", "lift_fresh_copy", "copy",         "to",        NULL};
 
 /* Does it compute each element from those at the same place? */
 static bool is_elementwise(struct slice name)
 {
-	static const char *const others[] = {
-	    "convolution", "native_layer_norm", "native_group_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
-	    "native_batch_norm", "layer_norm", "batch_norm", "group_norm", "embedding", "index", "gather", "index_select", "scatter",
-	    "index_put", "index_add", "scatter_add", "scatter_reduce", "cat", "stack", "select", "slice", "permute", "transpose", "t",
-	    "sort", "topk", "getitem", "expand", "as_strided", "constant_pad_nd", "avg_pool2d", "max_pool2d", "nll_loss",
-	    "nll_loss_forward", "cross_entropy_loss", "cdist", "_cdist_forward", "inverse", "linalg_inv_ex", NULL};
+	static const char *const others[] = {"convolution",
+					     "native_layer_norm",
+					     "native_group_norm",
+					     "_native_batch_norm_legit",
+					     "_native_batch_norm_legit_functional",
+					     "native_batch_norm",
+					     "layer_norm",
+					     "batch_norm",
+					     "group_norm",
+					     "embedding",
+					     "index",
+					     "gather",
+					     "index_select",
+					     "scatter",
+					     "index_put",
+					     "index_add",
+					     "scatter_add",
+					     "scatter_reduce",
+					     "cat",
+					     "stack",
+					     "select",
+					     "slice",
+					     "permute",
+					     "transpose",
+					     "t",
+					     "sort",
+					     "topk",
+					     "getitem",
+					     "expand",
+					     "as_strided",
+					     "constant_pad_nd",
+					     "avg_pool2d",
+					     "max_pool2d",
+					     "nll_loss",
+					     "nll_loss_forward",
+					     "cross_entropy_loss",
+					     "cdist",
+					     "_cdist_forward",
+					     "inverse",
+					     "linalg_inv_ex",
+					     NULL};
 	return name.n && !is_one_of(name, reductions) && !is_one_of(name, products) && !is_one_of(name, others) &&
 	       !slice_has(name, "attention") && !slice_has(name, "linalg") && !slice_has(name, "backward_data");
 }
@@ -110,7 +147,7 @@ static int64_t first_bad(const struct telling *t, const struct aten_tensor *x)
 		if (inf < 0 && isinf(v))
 			inf = i;
 	}
-	return t->f->inf ? inf : -1;
+	return t->inf ? inf : -1;
 }
 
 /* ---- operands ---- */
@@ -181,7 +218,7 @@ static bool through_view(const struct firstnan *f, uint32_t node, int64_t at, ui
 	return false;
 }
 
-static void add_expression(const struct telling *t, uint32_t node, int64_t at, int depth);
+static void add_expression(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth);
 
 /* Is it worth telling where a number comes from? */
 static bool is_telling(double v) { return isinf(v) || isnan(v) || v == 0; }
@@ -198,7 +235,7 @@ static void add_operand(const struct telling *t, uint32_t node, int64_t at, doub
 	}
 	if (depth < DEPTH && is_telling(v) && f->state[node - f->first] == FIRSTNAN_COMPUTED && graph_computes(&f->g->node[node]) &&
 	    firstnan_tensor(f, node)) {
-		add_expression(t, node, at, depth + 1);
+		add_expression(t, node, firstnan_tensor(f, node), at, depth + 1);
 		buf_adds(t->text, " = ");
 	}
 	add_number(t->text, v);
@@ -323,7 +360,7 @@ static void reason_of_reduction(struct buf *b, struct slice name, const struct t
 	else if (!s->n)
 		buf_addf(b, "%.*s of no elements", SL(name));
 	else if (slice_has(name, "var") || slice_has(name, "std"))
-		buf_addf(b, s->n == 1 ? "%.*s of one element: 0 / 0" : "%.*s of numbers with infinities", SL(name));
+		buf_addf(b, s->n == 1 ? "%.*s of one element: 0 / 0" : s->pos_inf || s->neg_inf ? "inf - inf in a %.*s" : "%.*s", SL(name));
 	else if (s->pos_inf && s->neg_inf)
 		buf_addf(b, "inf - inf in a %.*s", SL(name));
 	else if (slice_has(name, "prod") && s->zero && (s->pos_inf || s->neg_inf))
@@ -365,7 +402,9 @@ static bool explain_product(const struct telling *t, uint32_t node, const struct
 	}
 	buf_addf(t->text, "%.*s: of %lld terms, %llu are inf and %llu are -inf", SL(name), (long long)k, (unsigned long long)plus,
 		 (unsigned long long)minus);
-	buf_adds(t->reason, plus && minus ? "inf - inf in a product of matrices" : !plus && !minus ? "overflow in a product of matrices" : "");
+	buf_adds(t->reason, plus && minus     ? "inf - inf in a product of matrices"
+			    : !plus && !minus ? "overflow in a product of matrices"
+					      : "");
 	return true;
 }
 
@@ -385,6 +424,10 @@ static void reason_of_element(struct buf *b, struct slice name, const struct ope
 			buf_adds(b, y < 0 ? "-inf" : "inf");
 	} else if ((slice_is(name, "div") || slice_is(name, "true_divide")) && x == 0 && y == 0) {
 		buf_adds(b, "0 / 0");
+	} else if (slice_is(name, "addcdiv") && o->n > 2 && y == 0 && o->v[2] == 0) {
+		buf_adds(b, "0 / 0");
+	} else if (slice_is(name, "addcdiv") && o->n > 2 && isinf(y) && isinf(o->v[2])) {
+		buf_adds(b, "inf / inf");
 	} else if (slice_is(name, "div") && isinf(x) && isinf(y)) {
 		buf_adds(b, "inf / inf");
 	} else if ((slice_is(name, "sub") || slice_is(name, "add") || slice_is(name, "rsub")) && isinf(x) && isinf(y)) {
@@ -405,7 +448,8 @@ static void reason_of_element(struct buf *b, struct slice name, const struct ope
 }
 
 /* "mul(0, log(0) = -inf)"; false: an operand has no element there. */
-static bool add_elementwise(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth, struct operands *o)
+static bool add_elementwise(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth,
+			    struct operands *o)
 {
 	const struct firstnan *f = t->f;
 	const size_t from = t->text->len;
@@ -421,7 +465,7 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 		else if (in || !literal(f, a, &v)) {
 			if (!in)
 				continue;
-			t->text->len = from;
+			buf_cut(t->text, from);
 			return false;
 		}
 		buf_adds(t->text, o->n ? ", " : "");
@@ -436,12 +480,11 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 	return o->n > 0;
 }
 
-/* One node at one element, without its result. */
-static void add_expression(const struct telling *t, uint32_t node, int64_t at, int depth)
+/* One node at one element of (one of) its results, without that. */
+static void add_expression(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth)
 {
 	const struct firstnan *f = t->f;
 	const struct slice name = base_name(f->g, node);
-	const struct aten_tensor *out = firstnan_tensor(f, node);
 	const struct gvalue *first = arg_of(f, node, 0);
 	const struct aten_tensor *in = first && first->kind == GV_NODE ? firstnan_tensor(f, first->node) : NULL;
 	struct operands o;
@@ -475,20 +518,38 @@ static void add_expression(const struct telling *t, uint32_t node, int64_t at, i
 	buf_addc(t->text, ')');
 }
 
-void firstnan_explain(const struct firstnan *f, uint32_t node, struct buf *text, struct buf *reason)
+static void explain(const struct telling *t, uint32_t node)
 {
-	const struct telling t = {f, text, reason};
+	const struct firstnan *f = t->f;
+	const struct aten_value *v = &f->value[node - f->first];
 	const struct aten_tensor *out = firstnan_tensor(f, node);
-	const int64_t at = out ? first_bad(&t, out) : -1;
-	add_expression(&t, node, at < 0 ? 0 : at, 0);
+	int64_t at = out ? first_bad(t, out) : -1;
+	/* Of several results, the first that is bad. */
+	for (uint32_t i = 0; !out && v->kind == ATEN_LIST && i < v->n && at < 0; i++)
+		if (v->item[i].kind == ATEN_TENSOR && v->item[i].tensor->storage && aten_data(v->item[i].tensor) &&
+		    (at = first_bad(t, v->item[i].tensor)) >= 0)
+			out = v->item[i].tensor;
+	add_expression(t, node, out, at < 0 ? 0 : at, 0);
 	if (at < 0) {
-		buf_adds(text, " = nan");
+		buf_adds(t->text, " = nan");
 		return;
 	}
-	buf_adds(text, " = ");
-	add_number(text, element(out, at));
+	buf_adds(t->text, " = ");
+	add_number(t->text, element(out, at));
 	if (out->n_dim) {
-		buf_adds(text, " at ");
-		add_place(text, out, at);
+		buf_adds(t->text, " at ");
+		add_place(t->text, out, at);
 	}
+}
+
+void firstnan_explain(const struct firstnan *f, uint32_t node, struct buf *text, struct buf *reason)
+{
+	explain(&(struct telling){f, f->inf, text, reason}, node);
+}
+
+void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct buf *text)
+{
+	struct buf reason = {0};
+	explain(&(struct telling){f, true, text, &reason}, node);
+	buf_release(&reason);
 }

@@ -69,7 +69,8 @@ static bool plain_sizes(const struct firstnan *f, const struct gmeta *m, int64_t
 static bool same_numbers(const int64_t *a, const int64_t *b, int n) { return !n || !memcmp(a, b, (size_t)n * sizeof(*a)); }
 
 /* A view of memory in which the node has other sizes: reinterpret_tensor. NULL: not the same memory. */
-static struct aten_tensor *as_node(const struct firstnan *f, const struct gmeta *meta, const struct tensor_meta *m, struct aten_tensor *plain)
+static struct aten_tensor *as_node(const struct firstnan *f, const struct gmeta *meta, const struct tensor_meta *m,
+				   struct aten_tensor *plain)
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int64_t n = 1;
@@ -86,6 +87,12 @@ static struct aten_tensor *as_node(const struct firstnan *f, const struct gmeta 
 	if (!meta->has_stride)
 		aten_contiguous_strides((int)meta->n_dim, size, stride);
 	return aten_view(memory, (int)meta->n_dim, size, stride, 0);
+}
+
+void firstnan_sizes(struct firstnan *f, uint32_t node, const struct tensor_meta *m)
+{
+	if (node - f->first < f->n && m->n_dim > 0)
+		learn_sizes(f, node, m->size, m->n_dim);
 }
 
 bool firstnan_know(struct firstnan *f, uint32_t node, const struct tensor_meta *m, const void *data)
@@ -118,10 +125,7 @@ void firstnan_know_value(struct firstnan *f, uint32_t node, const struct aten_va
 		return;
 	if (v->kind == ATEN_TENSOR) {
 		learn_sizes(f, node, v->tensor->size, v->tensor->n_dim);
-		ATEN_TRY("value")
-		{
-			kept = aten_keep(aten_alias(v->tensor));
-		}
+		ATEN_TRY("value") { kept = aten_keep(aten_alias(v->tensor)); }
 		if (ATEN_END)
 			return;
 		f->value[i] = aten_of(kept);
@@ -232,7 +236,8 @@ static int eval_node(struct firstnan *f, uint32_t node, struct err *err)
 
 static bool is_random(struct slice op)
 {
-	static const char *const words[] = {"rand", "dropout", "bernoulli", "inductor_seed", "inductor_lookup_seed", "normal_", "uniform", "philox"};
+	static const char *const words[] = {"rand",    "dropout", "bernoulli", "inductor_seed", "inductor_lookup_seed",
+					    "normal_", "uniform", "philox"};
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (slice_has(op, words[i]))
 			return true;
@@ -293,6 +298,63 @@ int firstnan_find(struct firstnan *f, const uint32_t *target, size_t n, uint32_t
 	free(s.needed);
 	free(s.bad);
 	return result;
+}
+
+/* ---- infinities ---- */
+
+struct way {
+	const struct firstnan *f;
+	bool *on;
+	bool any; /* an operand */
+};
+
+static bool mark_way(void *user, uint32_t operand)
+{
+	struct way *w = user;
+	w->on[operand - w->f->first] = true;
+	return true;
+}
+
+static bool holds_infinity(const struct firstnan *f, uint32_t node)
+{
+	const struct aten_tensor *t = firstnan_tensor(f, node);
+	struct tensor_stats s;
+	struct tensor_meta m;
+	if (!t)
+		return false;
+	firstnan_meta(t, &m);
+	tensor_stats(&m, aten_data(t), STATS_BAD, &s);
+	return s.known && (s.pos_inf || s.neg_inf);
+}
+
+static bool is_finite(void *user, uint32_t operand)
+{
+	struct way *w = user;
+	w->any = true;
+	return !holds_infinity(w->f, operand);
+}
+
+/* It makes infinities of finite numbers; one that only fills memory with them makes a mask. */
+static bool makes_infinity(struct way *w, uint32_t node)
+{
+	w->any = false;
+	return w->f->state[node - w->f->first] == FIRSTNAN_COMPUTED && graph_computes(&w->f->g->node[node]) && holds_infinity(w->f, node) &&
+	       graph_operands(w->f->g, node, is_finite, w) && w->any;
+}
+
+uint32_t firstnan_infinity(const struct firstnan *f, uint32_t node)
+{
+	struct way w = {.f = f, .on = xcalloc(f->n + 1, sizeof(bool))};
+	uint32_t found = NONE;
+	w.on[node - f->first] = true;
+	for (uint32_t i = node - f->first + 1; i-- > 0;)
+		if (w.on[i] && f->state[i] == FIRSTNAN_COMPUTED)
+			graph_operands(f->g, f->first + i, mark_way, &w);
+	for (uint32_t i = 0; i < node - f->first && found == NONE; i++)
+		if (w.on[i] && makes_infinity(&w, f->first + i))
+			found = f->first + i;
+	free(w.on);
+	return found;
 }
 
 /* ---- lines ---- */

@@ -44,10 +44,17 @@ void firstnan_close(struct firstnan *f);
 bool firstnan_know(struct firstnan *f, uint32_t node, const struct tensor_meta *m, const void *data);
 /* The same with a value of the interpreter, to which the caller keeps its handle. */
 void firstnan_know_value(struct firstnan *f, uint32_t node, const struct aten_value *v);
+/* A node has these sizes: for symbols that no known value has. */
+void firstnan_sizes(struct firstnan *f, uint32_t node, const struct tensor_meta *m);
 /* 1: *node turns bad first on the way to one of the targets; 0: the targets were computed, and are clean; -1: unknown (.why). */
 int firstnan_find(struct firstnan *f, const uint32_t *target, size_t n, uint32_t *node);
 /* The expression with its numbers, and the reason in a few words (may stay empty), for a node that firstnan_find gave. */
 void firstnan_explain(const struct firstnan *f, uint32_t node, struct buf *text, struct buf *reason);
+/* The same for the first infinity of a node that firstnan_infinity gave. */
+void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct buf *text);
+/* Where the infinities that it met began: the first node, in the graph's order, that holds one although no operand of it does; NONE: there
+ * was none, or they were read. */
+uint32_t firstnan_infinity(const struct firstnan *f, uint32_t node);
 /* The innermost line of the user's program that a node comes from; if it has none, that of its nearest operand, or user. */
 bool firstnan_line(const struct firstnan *f, uint32_t node, struct srcloc *at);
 
