@@ -74,7 +74,11 @@ static struct aten_tensor *as_node(const struct firstnan *f, const struct gmeta 
 {
 	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
 	int64_t n = 1;
-	if (!meta || !plain_sizes(f, meta, size, stride) || (meta->n_dim == m->n_dim && same_numbers(size, m->size, m->n_dim)))
+	if (!meta)
+		return plain;
+	if (!plain_sizes(f, meta, size, stride))
+		return meta->n_dim == m->n_dim ? plain : NULL;
+	if (meta->n_dim == m->n_dim && same_numbers(size, m->size, m->n_dim))
 		return plain;
 	for (uint32_t d = 0; d < meta->n_dim; d++)
 		n *= size[d];
