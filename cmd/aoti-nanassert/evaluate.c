@@ -239,7 +239,8 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 	struct fx x;
 	struct err err;
 	uint32_t target[64], n = 0, node = NONE;
-	if (f->kind != NAN_PRODUCED || f->bad == NONE || f->what == NAN_RANGE || !m || !m->fx || !s->folder || f->why)
+	if (f->kind != NAN_PRODUCED || f->bad == NONE || f->what == NAN_RANGE || !m || !m->fx || !s->folder || f->why ||
+	    f->call.scanned) /* its values stayed on the GPU: --exact */
 		return;
 	struct nan_cause *c = evaluate_new(s);
 	f->why = c;
