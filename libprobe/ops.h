@@ -78,6 +78,9 @@ extern struct ops_site ops_site[OPS_SITES];
 static inline bool ops_on_cpu(const struct ops_site *s) { return s->kind == SITE_KERNEL && !strncmp(s->name, "cpp_", 4); }
 
 #define OPS_FRESH 0x80 /* for an in_out_ptr: nothing wrote it yet, so its earlier contents mean nothing */
+#define OPS_PART 0x40  /* for an out_ptr: it may write a part of memory that has contents, which are not the call's */
+#define OPS_TWIN 0x20  /* an input whose memory the same call also writes, through another argument */
+#define OPS_ROLE 0x0f
 
 typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
 				 int32_t device, int32_t index, void **out);
@@ -210,11 +213,15 @@ struct ops_value {
 	bool buffer;    /* a contract buffer created by the model itself: a strided tensor */
 	bool passes;    /* passes the filters */
 	bool fresh;     /* OPS_FRESH */
+	bool partly;    /* OPS_PART, where values are judged */
+	bool twin;      /* OPS_TWIN, with CALLS_KEEP */
+	bool keep;      /* with CALLS_KEEP: to be saved */
 	bool told;      /* reported as it was before */
 	bool has_before, has_after;
 	uint32_t value; /* of the contract, NONE */
 	uint32_t name;
-	int64_t at; /* the reported element (call_record.v.at); 0: none */
+	int64_t at;       /* the reported element (call_record.v.at); 0: none */
+	const void *copy; /* its bytes as they were before the call, in t->copies; NULL: none */
 	struct tensor_stats before, after;
 };
 
@@ -266,6 +273,8 @@ struct ops_thread {
 	uint32_t pid, tid;
 	uint32_t depth;
 	struct ops_run run[OPS_NESTED + 1]; /* [0]: outside any run */
+	char *copies;                       /* of what the call overwrites */
+	size_t cap_copies;
 	uint32_t n_fetched;
 	struct {
 		void *handle;

@@ -19,6 +19,7 @@ static void end_thread(void *p)
 	ops_self = NULL;
 	if (t->stage)
 		munmap(t->stage, CUDA_STAGE);
+	free(t->copies);
 	free(t);
 }
 

@@ -37,6 +37,23 @@ static void out_guesses(struct json_out *o, const struct nan_finding *f)
 	}
 }
 
+/* By evaluation; no member if it was not evaluated. */
+static void out_why(struct json_out *o, const struct nan_cause *c)
+{
+	if (!c)
+		return;
+	json_member_obj(o, "why");
+	json_member(o, "status", slice_str(c->found ? "found" : c->clean ? "not in the graph" : "unknown"));
+	json_member_some(o, "reason", c->reason);
+	json_member_some(o, "text", c->text);
+	json_member_some(o, "node", c->node);
+	json_member_some(o, "op", c->op);
+	json_member_some(o, "python", c->line);
+	json_member_some(o, "infinity", c->infinity);
+	json_member_some(o, "unknown", c->unknown);
+	json_close(o);
+}
+
 static void out_finding(struct json_out *o, const struct nan_finding *f)
 {
 	const struct dump_call *c = &f->call.c;
@@ -80,6 +97,7 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 		json_member(o, "buffer", f->inf_buffer);
 		json_close(o);
 	}
+	out_why(o, f->why);
 	out_guesses(o, f);
 	json_fields(o, *f, times, passed_on);
 	json_close(o);

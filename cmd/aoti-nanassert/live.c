@@ -1,5 +1,6 @@
 /* live.c - a model that is run here, or a command that is watched. */
 #include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
 #include "watch/ima.h"
 #include "nanassert.h"
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include <signal.h>
 
 enum { CLOSER = 8 }; /* findings for which the model is run again */
+#define KEPT_MOST (UINT64_C(2) << 30)
 
 /* A scan finds the first NaN (or infinity) of all. Whoever asks for more needs each call's values. */
 static bool can_scan(const struct nanassert_options *o)
@@ -28,6 +30,17 @@ static void set_wants(const struct nanassert_options *o, bool scans, struct call
 	}
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
+}
+
+/* What the first calls that produced a NaN had read is kept, to find the node of the graph that did (evaluate.c). */
+static void keep_tensors(struct session *s, struct calls_config *c)
+{
+	struct err err;
+	s->folder = temp_folder(TEMP_NANASSERT, &err);
+	if (!s->folder || (size_t)snprintf(c->save_dir, sizeof(c->save_dir), "%s", s->folder) >= sizeof(c->save_dir))
+		return;
+	c->want |= CALLS_KEEP;
+	c->save_max = KEPT_MOST;
 }
 
 /* ---- where kernels come from ---- */
@@ -110,6 +123,7 @@ static void on_tick(void *user, struct watch *w)
 	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
 	for (; s->shown < n; s->shown++) {
 		add_sources(s, w, &s->nan.finding[s->shown]);
+		evaluate_graph(s, w, &s->nan.finding[s->shown]);
 		buf_addf(&s->screen.b, "%s: ", diag_tool);
 		show_finding(&s->screen, s, &s->nan.finding[s->shown]);
 	}
@@ -286,6 +300,7 @@ int run_command(const struct nanassert_options *o, char **command)
 		die_err(&err);
 	s.command = command;
 	s.scans = can_scan(o);
+	keep_tensors(&s, &wo.calls);
 	wo.user = &s;
 	if (watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
@@ -297,8 +312,10 @@ int run_command(const struct nanassert_options *o, char **command)
 		if (!live_watched(&w.live, &why) && !o->quiet)
 			warn("%s", buf_str(&why));
 		buf_release(&why);
-		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++)
+		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
 			add_sources(&s, &w, &s.nan.finding[i]);
+			evaluate_graph(&s, &w, &s.nan.finding[i]);
+		}
 		session_end(&s);
 	} else {
 		live_summary(&s, &w);

@@ -151,6 +151,9 @@ static void take_table(struct watch_model *m, const char *path)
 			const struct slice kernels = at == NONE ? SLICE("") : json_raw(&t, at);
 			m->own_kernels = xstrndup(kernels.p, kernels.n);
 			m->kernels = slice_of(m->own_kernels, kernels.n);
+			const uint32_t fx = json_get(&t, root, "fx");
+			if (json_is(&t, fx, JSON_OBJECT))
+				m->fx = xstrndup(json_raw(&t, fx).p, json_raw(&t, fx).n);
 		}
 		json_tape_release(&t);
 	}
@@ -346,6 +349,7 @@ void watch_release(struct watch *w)
 		free(m->path);
 		free(m->text);
 		free(m->own_kernels);
+		free(m->fx);
 		if (m->sources)
 			nan_sources_release(m->sources);
 		free(m->sources);

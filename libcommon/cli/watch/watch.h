@@ -54,6 +54,8 @@ struct watch_model {
 	struct slice kernels;        /* the text of kernel_information.json; empty */
 	char *own_kernels;           /* if that is the model's own; else NULL */
 	struct nan_sources *sources; /* of .kernels: watch_sources() (nan.h) */
+	char *
+	    fx; /* of a graph watched with CALLS_KEEP, as JSON (share/jit/rewrite.py, _fx_of): its FX graph, and the nodes of buffers; or NULL */
 };
 
 struct watch_value {

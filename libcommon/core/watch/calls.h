@@ -79,6 +79,8 @@ enum calls_want {
 	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
 				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
 	CALLS_GIVE = 4096,     /* puts numbers of the tool into tensors before and after calls of kernels (given.h) */
+	CALLS_KEEP = 8192,     /* with CALLS_BAD: save what the first calls that produced a NaN had read and written. What a call overwrites
+				* is copied before it, up to 64 MiB a call; the copy of more is missing */
 	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
