@@ -22,6 +22,7 @@ static const struct opt options[] = {
     RUN_OPT_WEIGHTS(opt.how, " of both", false),
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_LOAD(opt.how),
+    RUN_OPT_BOUNDS(opt.how),
     RUN_OPT_TIMEOUT(opt.how),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
     OPT_HEADING("Output"),

@@ -78,8 +78,8 @@ enum calls_want {
 				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
 	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
 				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
-	CALLS_BOUNDS = 4096,   /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
-	CALLS_BOUNDS_TWICE = 8192, /* ... and run twice, on differently filled ones */
+	CALLS_BOUNDS = 1 << 20, /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
+	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
 	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
