@@ -115,13 +115,13 @@ static inline int32_t reinterpret(struct model *m, void *tensor, int64_t n_dim, 
 	return r;
 }
 
-static inline int32_t delete(struct model *m, void *tensor)
+static inline int32_t delete (struct model *m, void *tensor)
 {
 	if (probe_enter()) {
 		guard_dropped(m, tensor);
 		probe_leave();
 	}
-	return m->ops->delete(tensor);
+	return m->ops->delete (tensor);
 }
 
 /* 00 to ff */
@@ -165,7 +165,7 @@ static inline int32_t delete(struct model *m, void *tensor)
 	{ \
 		return reinterpret(&models[0x##i], x, n, s, t, o, r); \
 	} \
-	static int32_t delete_##i(void *t) { return delete(&models[0x##i], t); }
+	static int32_t delete_##i(void *t) { return delete (&models[0x##i], t); }
 EACH(FUNCTIONS)
 
 static const struct {
@@ -180,8 +180,9 @@ static const struct {
 	ops_reinterpret_fn *reinterpret;
 	int32_t (*delete)(void *);
 } table[] = {
-#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, inductor_##i, last_error_##i, data_ptr_##i, blob_##i, blob_v2_##i, \
-		       empty_##i, reinterpret_##i, delete_##i},
+#define ADDRESSES(i) \
+	{run_##i,  run_single_##i, model_run_##i, inductor_##i,    last_error_##i, data_ptr_##i, \
+	 blob_##i, blob_v2_##i,    empty_##i,     reinterpret_##i, delete_##i},
     EACH(ADDRESSES)};
 _Static_assert(ARRAY_LEN(table) == PROBE_MODELS, "one row per model");
 

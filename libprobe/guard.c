@@ -19,13 +19,13 @@ enum { OTHERS, READ, WRITTEN }; /* whose a byte is: between the elements; of a t
 /* Tensors that overlap: one piece of memory. */
 struct cluster {
 	uintptr_t low, high;
-	uint32_t first, n; /* in the order of addresses */
+	uint32_t first, n;            /* in the order of addresses */
 	bool writes, constant, fresh; /* fresh: some of it was never written */
 	size_t unit;
-	uint8_t *whose;               /* of each byte; NULL: all are `plain` */
+	uint8_t *whose; /* of each byte; NULL: all are `plain` */
 	uint8_t plain;
 	struct guard_region *copy[3]; /* of the first call, the second, a later one */
-	bool kept;                     /* copy is a weight's, which stays */
+	bool kept;                    /* copy is a weight's, which stays */
 };
 
 enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_FILLS };
@@ -34,7 +34,7 @@ struct guard_call {
 	bool active, explained; /* explained: a finding tells why its results differ */
 	uint64_t seq;
 	const struct ops_open *open; /* of the run that it is in */
-	enum guard_side side; /* of the first */
+	enum guard_side side;        /* of the first */
 	uint32_t try, candidate, n_candidates;
 	uint32_t candidate_of[TRIES];
 	struct part part[PARTS];
@@ -163,7 +163,8 @@ void guard_viewed(const struct model *m, void *tensor)
 	struct ops_thread *t = ops_thread_if_any();
 	struct ops_view v;
 	int64_t bytes;
-	struct made *at = t && t->guard && t->guard->n_made && view_here(m, tensor, &v, &bytes) ? made_at(t->guard, (uintptr_t)v.data) : NULL;
+	struct made *at =
+	    t && t->guard && t->guard->n_made && view_here(m, tensor, &v, &bytes) ? made_at(t->guard, (uintptr_t)v.data) : NULL;
 	if (at)
 		at->handles++;
 }
@@ -173,7 +174,8 @@ void guard_dropped(const struct model *m, void *tensor)
 	struct ops_thread *t = ops_thread_if_any();
 	struct ops_view v;
 	int64_t bytes;
-	struct made *at = t && t->guard && t->guard->n_made && view_here(m, tensor, &v, &bytes) ? made_at(t->guard, (uintptr_t)v.data) : NULL;
+	struct made *at =
+	    t && t->guard && t->guard->n_made && view_here(m, tensor, &v, &bytes) ? made_at(t->guard, (uintptr_t)v.data) : NULL;
 	if (at && !--at->handles)
 		forget_made(t->guard, at);
 }
@@ -185,7 +187,7 @@ static uint8_t filler(const struct part *p, uintptr_t at, enum guard_side side)
 {
 	if (dtype_is_integer(p->view->dtype))
 		return side == GUARD_RIGHT && (at - p->low) % (uintptr_t)p->item == 0;
-	return side == GUARD_RIGHT ? 0x7f : 0xc1;
+	return side == GUARD_RIGHT ? 0x7f : 0xff; /* a large number, NaN */
 }
 
 static const struct part *part_at(const struct guard_call *c, const struct cluster *k, uintptr_t at)
@@ -234,6 +236,82 @@ static void mark_elements(const struct part *p, uint8_t *whose, uint8_t as)
 		if (d < 0)
 			return;
 	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	return x->low != y->low ? (x->low > y->low) - (x->low < y->low) : (x->high < y->high) - (x->high > y->high);
+}
+
+/* Parts of one tensor that lie between each other (the halves of a concatenation) share no element: each gets a copy of its own. */
+static bool is_apart(const struct guard_call *c, const struct cluster *k)
+{
+	const size_t bytes = k->high - k->low;
+	uint8_t *all = calloc(2, bytes), *one = all + bytes;
+	bool apart = all != NULL;
+	for (uint32_t i = k->first; i < k->first + k->n && apart; i++) {
+		const struct part *p = &c->part[i];
+		const size_t from = p->low - k->low, n = p->high - p->low;
+		memset(one, 0, bytes);
+		mark_elements(p, one + from, 1);
+		for (size_t b = from; b < from + n && apart; b++) {
+			apart = !(all[b] & one[b]);
+			all[b] |= one[b];
+		}
+	}
+	free(all);
+	return apart;
+}
+
+static struct cluster *add_cluster(struct guard_call *c, uint32_t first)
+{
+	struct part *p = &c->part[first];
+	struct cluster *k = &c->cluster[c->n_clusters++];
+	*k = (struct cluster){.low = p->low, .high = p->high, .first = first, .constant = true, .unit = 1};
+	return k;
+}
+
+static void add_to_cluster(struct guard_call *c, struct cluster *k, struct part *p)
+{
+	p->cluster = (uint32_t)(k - c->cluster);
+	k->n++;
+	k->high = p->high > k->high ? p->high : k->high;
+	k->writes |= p->writes;
+	k->constant &= p->constant;
+	while (k->unit < (size_t)p->item && k->unit < 16)
+		k->unit *= 2;
+}
+
+static void split_last(struct guard_call *c)
+{
+	const struct cluster whole = c->cluster[c->n_clusters - 1];
+	bool dense = false;
+	for (uint32_t i = whole.first; i < whole.first + whole.n; i++)
+		dense |= c->part[i].dense;
+	if (whole.n < 2 || dense || !is_apart(c, &whole))
+		return;
+	c->n_clusters--;
+	for (uint32_t i = whole.first; i < whole.first + whole.n; i++)
+		add_to_cluster(c, add_cluster(c, i), &c->part[i]);
+}
+
+static void find_clusters(struct guard_call *c)
+{
+	c->n_clusters = 0;
+	qsort(c->part, c->n, sizeof(*c->part), by_address);
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct part *p = &c->part[i];
+		struct cluster *k = c->n_clusters ? &c->cluster[c->n_clusters - 1] : NULL;
+		if (!k || (p->low >= k->high && !(p->low == p->high && p->low == k->low))) {
+			if (k)
+				split_last(c);
+			k = add_cluster(c, i);
+		}
+		add_to_cluster(c, k, p);
+	}
+	if (c->n)
+		split_last(c);
 }
 
 static bool find_whose(struct guard_call *c, struct cluster *k)
@@ -296,12 +374,6 @@ static bool keep_weight(struct guard_call *c, struct cluster *k)
 
 /* ---- before a call ---- */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-	return x->low != y->low ? (x->low > y->low) - (x->low < y->low) : (x->high < y->high) - (x->high > y->high);
-}
-
 static bool take_part(const struct ops_run *run, struct ops_value *x, struct part *p)
 {
 	struct tensor_meta meta;
@@ -322,31 +394,16 @@ static bool take_part(const struct ops_run *run, struct ops_value *x, struct par
 
 static void gather(struct ops_thread *t, const struct ops_run *run, struct guard_call *c)
 {
-	c->n = c->n_clusters = 0;
+	c->n = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct part p = {.value = i};
 		if (!take_part(run, &t->value[i], &p) || c->n == PARTS) {
-			c->unguarded++;
+			c->unguarded += t->value[i].view.data != NULL; /* no bytes, no address */
 			continue;
 		}
 		c->part[c->n++] = p;
 	}
-	qsort(c->part, c->n, sizeof(*c->part), by_address);
-	for (uint32_t i = 0; i < c->n; i++) {
-		struct part *p = &c->part[i];
-		struct cluster *k = c->n_clusters ? &c->cluster[c->n_clusters - 1] : NULL;
-		if (!k || (p->low >= k->high && !(p->low == p->high && p->low == k->low))) {
-			k = &c->cluster[c->n_clusters++];
-			*k = (struct cluster){.low = p->low, .high = p->high, .first = i, .constant = true, .unit = 1};
-		}
-		p->cluster = c->n_clusters - 1;
-		k->n++;
-		k->high = p->high > k->high ? p->high : k->high;
-		k->writes |= p->writes;
-		k->constant &= p->constant;
-		while (k->unit < (size_t)p->item && k->unit < 16)
-			k->unit *= 2;
-	}
+	find_clusters(c);
 }
 
 static void set_word(struct ops_regs *r, const uint64_t *stack, uint32_t i, uint64_t word)
@@ -358,7 +415,12 @@ static void set_word(struct ops_regs *r, const uint64_t *stack, uint32_t i, uint
 }
 
 /* Which copy is passed in a try, and where it lies. */
-static uint32_t copy_of(const struct guard_call *c) { return c->try < 2 ? c->try : 2; }
+static uint32_t copy_of(const struct guard_call *c)
+{
+	return c->try < 2 ? c->
+	try:
+		2;
+}
 
 static enum guard_side side_of(const struct guard_call *c) { return c->try == 1 ? !c->side : c->side; }
 
@@ -657,8 +719,8 @@ static void look_inside(struct ops_thread *t, const struct ops_run *run, struct 
 		if (whose == WRITTEN)
 			continue;
 		const bool filled = whose == OTHERS || is_unwritten(m, at);
-		const uint8_t was = filled ? filler(k->n > 1 ? part_at(c, k, at) : &c->part[k->first], at, side_of(c))
-					   : *(const uint8_t *)at;
+		const uint8_t was =
+		    filled ? filler(k->n > 1 ? part_at(c, k, at) : &c->part[k->first], at, side_of(c)) : *(const uint8_t *)at;
 		if ((uint8_t)r->data[i] != was)
 			extend(whose == OTHERS ? &others : &read, i);
 	}
@@ -756,7 +818,8 @@ static void list_candidates(struct guard_call *c)
 	}
 }
 
-static void tell_difference(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, const char *what, uint32_t cluster, size_t at)
+static void tell_difference(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, const char *what, uint32_t cluster,
+			    size_t at)
 {
 	const struct cluster *k = &c->cluster[cluster];
 	const struct part *p = part_at(c, k, k->low + at);
@@ -825,7 +888,7 @@ static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard
 	if (!c->try)
 		return again(c, r, TRY_OTHER);
 	if (c->try == TRY_OTHER) {
-		if (!now || c->explained)
+		if (!now)
 			return false;
 		c->different = cluster;
 		c->different_at = at;
@@ -846,7 +909,8 @@ static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard
 	} else if (++c->candidate < c->n_candidates && again(c, r, TRY_FILLS)) {
 		return true;
 	}
-	tell_difference(t, run, c, "unsteady", c->different, c->different_at);
+	if (!c->explained)
+		tell_difference(t, run, c, "unsteady", c->different, c->different_at);
 	return false;
 }
 

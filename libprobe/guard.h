@@ -23,8 +23,8 @@
 #include "watch/insn.h"
 
 enum guard_side { GUARD_RIGHT, GUARD_LEFT };
-enum { GUARD_ZONE = 512 };      /* bytes of red zone that are compared */
-enum { GUARD_OPENED = 8 };      /* pages beyond a region whose contents are compared */
+enum { GUARD_ZONE = 512 };       /* bytes of red zone that are compared */
+enum { GUARD_OPENED = 8 };       /* pages beyond a region whose contents are compared */
 enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
 
 /* ---- guard_memory.c: guarded memory, and faults in it ---- */
@@ -41,12 +41,12 @@ struct guard_fault {
 struct guard_region {
 	_Atomic bool used; /* the handler may look at it */
 	char *map;
-	size_t size;           /* of the mapping */
-	char *start, *end;     /* of its pages */
-	char *data;            /* the copy */
-	size_t bytes;          /* of it */
-	bool read_only;        /* its pages are */
-	_Atomic bool spoilt;   /* a page was opened */
+	size_t size;         /* of the mapping */
+	char *start, *end;   /* of its pages */
+	char *data;          /* the copy */
+	size_t bytes;        /* of it */
+	bool read_only;      /* its pages are */
+	_Atomic bool spoilt; /* a page was opened */
 	_Atomic bool opening;
 	struct guard_fault before[2], after[2], inside; /* [writes]; inside: of read-only pages */
 	char *_Atomic opened[GUARD_OPENED];

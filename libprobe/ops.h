@@ -84,7 +84,8 @@ typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size,
 typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
 				    int32_t device, int32_t index, void **out, int32_t layout, const uint8_t *opaque, int64_t opaque_bytes);
 
-typedef int32_t ops_empty_fn(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index, void **out);
+typedef int32_t ops_empty_fn(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+			     void **out);
 typedef int32_t ops_reinterpret_fn(void *tensor, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, void **out);
 
 /* A constant, by its address. Only the leading members change; otherwise it is replaced. */
@@ -293,8 +294,8 @@ struct ops_thread {
 		uint64_t base;
 		size_t size; /* 0: unknown */
 	} known[CUDA_PARAMS];
-	uint64_t known_of; /* seq of the call */
-	int device;        /* -1: unknown */
+	uint64_t known_of;        /* seq of the call */
+	int device;               /* -1: unknown */
 	struct guard_call *guard; /* guard.c; NULL */
 	_Alignas(16) char scratch[OPS_SCRATCH];
 };

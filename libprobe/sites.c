@@ -149,7 +149,8 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 		void *target = *at == (uintptr_t)ours ? NULL : target_of(&k->m->object, at, s, name);
 		if (!target)
 			return true;
-		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob, &ops->from_blob_v2, &ops->empty, &ops->reinterpret, &ops->delete};
+		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob,   &ops->from_blob_v2,
+					 &ops->empty,        &ops->reinterpret, &ops->delete};
 		memcpy(to[i], &target, sizeof(target));
 		object_write(at, (uintptr_t)ours);
 		return true;

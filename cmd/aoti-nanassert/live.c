@@ -23,8 +23,7 @@ static void set_wants(const struct nanassert_options *o, bool scans, bool live, 
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
-	if (guard_want(c, o->how.bounds, live, &err) < 0)
-		die_err(&err);
+	guard_want(c, o->how.bounds, live);
 	if (o->stops) {
 		c->first_run = c->last_run = o->stop_run;
 		c->one_call = o->stop_call + 1;
@@ -212,7 +211,8 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	session_end(&s);
 	say_guard(&s, &w);
 	session_flush(&s);
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -317,7 +317,8 @@ int run_command(const struct nanassert_options *o, char **command)
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	session_close(&s);
 	return watch_end(&w, status);
 }

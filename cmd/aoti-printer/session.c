@@ -158,8 +158,9 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 	struct calls_config *c = &w->calls;
 	c->want = want | (s->filter.inputs || s->filter.constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0);
 	struct err err;
-	if (watch_only(c, s->o->graph, s->o->step, &err) < 0 || guard_want(c, s->o->how.bounds, w->command != NULL, &err) < 0)
+	if (watch_only(c, s->o->graph, s->o->step, &err) < 0)
 		die_err(&err);
+	guard_want(c, s->o->how.bounds, w->command != NULL);
 	c->lo = -__builtin_inf();
 	c->hi = __builtin_inf();
 	c->save_format = TENSOR_NPY;

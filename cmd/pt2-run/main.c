@@ -50,7 +50,8 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
-    {.of = "bounds", .with = "threads max-memory unconfined verbose profile",
+    {.of = "bounds",
+     .with = "threads max-memory unconfined verbose profile",
      .text = "--bounds cannot be combined with --profile, --threads, --max-memory, --unconfined or --verbose"},
     {.of = "format", .without = "output", .text = "--format requires -o"},
     {.of = "quiet", .with = "json profile", .text = "--quiet cannot be combined with --json or --profile"},

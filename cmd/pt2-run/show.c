@@ -87,7 +87,8 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 	json_close(o);
 }
 
-static void show_json(struct buf *b, const struct ptrun_options *opt, const char *model, const struct runfile *out, const struct guard *bounds)
+static void show_json(struct buf *b, const struct ptrun_options *opt, const char *model, const struct runfile *out,
+		      const struct guard *bounds)
 {
 	struct json_out o = {.b = b};
 	struct time_row row[ROWS];

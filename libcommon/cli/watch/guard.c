@@ -18,16 +18,6 @@ static const char *const names[GUARD_KIND_N] = { GUARD_KINDS(NAME) };
 
 const char *guard_kind_name(enum guard_kind k) { return k < GUARD_KIND_N ? names[k] : "?"; }
 
-int guard_want(struct calls_config *c, const char *how, bool live, struct err *err)
-{
-	if (!how)
-		return 0;
-	if (*how)
-		return err_set(err, EXIT_USAGE, "--bounds takes no value, not '%s'", how);
-	c->want |= CALLS_BOUNDS | (live ? 0 : CALLS_BOUNDS_TWICE);
-	return 0;
-}
-
 /* ---- where it is in the text ---- */
 
 static bool generated(struct slice file) { return slice_ends(file, ".cpp"); }
@@ -113,8 +103,7 @@ static struct slice member(struct guard *b, const struct live_event *ev, const c
 static uint64_t elements(const struct live_event *ev)
 {
 	uint64_t n = 1;
-	json_each(ev->tape, json_get(ev->tape, ev->root, "sizes"), k)
-	{
+	json_each(ev->tape, json_get(ev->tape, ev->root, "sizes"), k) {
 		uint64_t size;
 		if (!json_u64(ev->tape, k, &size) || __builtin_mul_overflow(n, size, &n))
 			return 0;
@@ -248,7 +237,10 @@ static void add_place(const struct guard_finding *f, struct buf *b)
 		buf_addf(b, "[%lld..%lld]", first, last);
 }
 
-static void add_bytes(struct buf *b, int64_t n, const char *where) { buf_addf(b, ": %lld byte%s %s", (long long)n, plural((uint64_t)n), where); }
+static void add_bytes(struct buf *b, int64_t n, const char *where)
+{
+	buf_addf(b, ": %lld byte%s %s", (long long)n, plural((uint64_t)n), where);
+}
 
 static void add_beyond(const struct guard_finding *f, struct buf *b)
 {

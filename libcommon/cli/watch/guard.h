@@ -1,7 +1,7 @@
 /* guard.h - --bounds: which kernel touched memory that it was not given; the findings of libprobe/guard.h, with names and lines.
  *
  *     struct watch_options o = {.calls = {.want = CALLS_NAMES}, .model = "model.pt2", ...};
- *     if (guard_want(&o.calls, o.how.guard, o.command != NULL, &err) < 0) ...
+ *     guard_want(&o.calls, o.how.bounds, o.command != NULL);
  *     ... watch_run(&w, &o, &err)
  *     w.guard->v[i].what, .kernel, .buffer, ...
  *     guard_show(&screen, w.guard, "aoti-verify: ");
@@ -44,14 +44,14 @@ const char *guard_kind_name(enum guard_kind k);
 
 struct guard_finding {
 	enum guard_kind kind;
-	bool writes, in_padding; /* in_padding: no allocator gives that memory to anybody else */
+	bool writes, in_padding;                                 /* in_padding: no allocator gives that memory to anybody else */
 	struct slice kernel, buffer, path, role, dtype, operand; /* path: of a weight in its module */
 	struct slice nodes, line;                                /* of the graph; of the user's Python, innermost */
 	struct slice text;                                       /* the file of the call: "wrapper.cpp" */
 	struct slice source;                                     /* of the kernel; empty: unknown */
 	uint32_t model, pid, run, call, contract_call, arg, text_line, source_line; /* NONE, 0: unknown */
-	uint64_t elements, extent, ip, width, bits, thread;      /* width 0: unknown */
-	int64_t first, last;                                     /* bytes from its first element */
+	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
+	int64_t first, last;                                                        /* bytes from its first element */
 	int item;
 };
 
@@ -63,8 +63,11 @@ struct guard {
 	struct arena arena;
 };
 
-/* Sets .want. how: the option's value, NULL: not given. */
-int guard_want(struct calls_config *c, const char *how, bool live, struct err *err);
+/* Sets .want, if asked. */
+static inline void guard_want(struct calls_config *c, bool asked, bool live)
+{
+	c->want |= !asked ? 0u : (unsigned)CALLS_BOUNDS | (live ? 0u : (unsigned)CALLS_BOUNDS_TWICE);
+}
 /* Runs a model guarded, and nothing else. out: its outputs; may be NULL. */
 int guard_run(const struct watch_options *o, struct guard *b, struct run_result *out, struct err *err);
 void guard_take(struct guard *b, const struct watch *w, const struct live_event *ev);

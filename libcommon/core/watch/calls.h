@@ -65,22 +65,22 @@
 /* The head of a log says what the library is to do for each call. Numbers as PyTorch's debug printer levels where they have one
  * (torch/_inductor/config.py, aot_inductor.debug_intermediate_value_printer). */
 enum calls_want {
-	CALLS_NAMES = 1,       /* begin and end of every call */
-	CALLS_BAD = 2,         /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
-	CALLS_STATS = 4,       /* all statistics of inputs (before) and outputs (after) */
-	CALLS_SAVE = 8,        /* outputs (and inputs before) as .npy files into the folder */
-	CALLS_INPUTS = 16,     /* the model's inputs and outputs, too */
-	CALLS_FAIL = 32,       /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
-	CALLS_RECORD = 64,     /* keep the inputs of a Run that was found bad, as a bundle */
-	CALLS_INF = 128,       /* with CALLS_FAIL: infinities do, too */
-	CALLS_CONSTANTS = 512, /* and constants, once */
-	CALLS_SCAN = 1024,     /* with CALLS_BAD, on a GPU: look for the first NaN without waiting (libprobe/cuda_scan.c). It is one call
+	CALLS_NAMES = 1,        /* begin and end of every call */
+	CALLS_BAD = 2,          /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
+	CALLS_STATS = 4,        /* all statistics of inputs (before) and outputs (after) */
+	CALLS_SAVE = 8,         /* outputs (and inputs before) as .npy files into the folder */
+	CALLS_INPUTS = 16,      /* the model's inputs and outputs, too */
+	CALLS_FAIL = 32,        /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
+	CALLS_RECORD = 64,      /* keep the inputs of a Run that was found bad, as a bundle */
+	CALLS_INF = 128,        /* with CALLS_FAIL: infinities do, too */
+	CALLS_CONSTANTS = 512,  /* and constants, once */
+	CALLS_SCAN = 1024,      /* with CALLS_BAD, on a GPU: look for the first NaN without waiting (libprobe/cuda_scan.c). It is one call
 				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
-	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
+	CALLS_TIMES = 2048,     /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
 				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
 	CALLS_BOUNDS = 1 << 20, /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
 	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
-	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
+	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64

@@ -178,15 +178,11 @@ static bool two_bytes(const struct form *f, struct insn *i)
 	case 0xd6: i->width = 8; return i->writes = true;
 	case 0x2a:
 	case 0x2d:
-	case 0x2c:
-		i->width = o == 0x2a ? (f->wide ? 8 : 4) : single ? 4 : 8;
-		return true;
+	case 0x2c: i->width = o == 0x2a ? (f->wide ? 8 : 4) : single ? 4 : 8; return true;
 	case 0x5a: /* conversions between floats of two sizes */
 		i->width = single ? 4 : twice ? 8 : f->rep ? i->width : i->width / 2;
 		return true;
-	case 0xe6:
-		i->width = single ? i->width / 2 : i->width;
-		return true;
+	case 0xe6: i->width = single ? i->width / 2 : i->width; return true;
 	case 0x2e:
 	case 0x2f: i->width = f->rep == 0x66 ? 8 : 4; return true;
 	case 0xc4: i->width = 2; return true;
@@ -363,6 +359,9 @@ void insn_operand(const struct insn *i, char *text, size_t room)
 	if (i->index >= 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, "%s%s*%u", n ? " + " : "", i->lanes ? "lanes" : name[i->index], i->scale);
 	if (i->displacement && (size_t)n < room)
-		snprintf(text + n, room - (size_t)n, "%s%lld", !n ? "" : i->displacement < 0 ? " - " : " + ",
+		snprintf(text + n, room - (size_t)n, "%s%lld",
+			 !n                    ? ""
+			 : i->displacement < 0 ? " - "
+					       : " + ",
 			 n && i->displacement < 0 ? -(long long)i->displacement : (long long)i->displacement);
 }

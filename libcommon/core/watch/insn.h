@@ -14,13 +14,13 @@
 #include "base/base.h"
 
 struct insn {
-	bool memory;      /* .address and .width are known */
-	bool writes;      /* else it reads */
-	bool vector;      /* xmm, ymm, zmm */
-	bool lanes;       /* a gather or scatter */
-	bool masked;      /* only some of the width: a mask decides */
-	uint16_t width;   /* bytes */
-	uint16_t bits;    /* of the vector register: 128, 256, 512; 0 */
+	bool memory;    /* .address and .width are known */
+	bool writes;    /* else it reads */
+	bool vector;    /* xmm, ymm, zmm */
+	bool lanes;     /* a gather or scatter */
+	bool masked;    /* only some of the width: a mask decides */
+	uint16_t width; /* bytes */
+	uint16_t bits;  /* of the vector register: 128, 256, 512; 0 */
 	uint64_t address;
 	int8_t base, index; /* registers; -1: none */
 	uint8_t scale;
