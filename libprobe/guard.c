@@ -1,7 +1,7 @@
 /* guard.c - the copies of a kernel's tensors: what they hold before, and what is compared after. */
 #include "guard.h"
 
-enum { PARTS = 256, MADE = 1024, TOLD = 256, KEPT = 1024, TRIES = 8 };
+enum { PARTS = 256, MADE = 1024, TOLD = 256, KEPT = 1024, TRIES = 8, PAST = 1024 };
 
 /* A tensor among the arguments. */
 struct part {
@@ -51,6 +51,13 @@ struct guard_call {
 		uint32_t handles;
 	} made[MADE];
 	uint32_t n_made;
+	/* what earlier calls of it got, by address: the name of memory that was freed */
+	struct past {
+		uintptr_t low;
+		uint32_t name;
+		int32_t dtype;
+	} past[PAST];
+	uint32_t n_past;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of this run */
 };
 
@@ -172,6 +179,9 @@ void guard_viewed(const struct model *m, void *tensor)
 void guard_dropped(const struct model *m, void *tensor)
 {
 	struct ops_thread *t = ops_thread_if_any();
+	for (uint32_t i = 0; t && i < t->n_fetched; i++) /* whoever passes its address nevertheless passes no tensor */
+		if (t->fetched[i].handle == tensor)
+			t->fetched[i].handle = NULL;
 	struct ops_view v;
 	int64_t bytes;
 	struct made *at =
@@ -478,6 +488,12 @@ static bool make_copies(struct guard_call *c)
 
 static void tell_wild(uintptr_t address, uintptr_t ip, bool writes);
 
+static void remember(struct guard_call *c, const struct ops_thread *t)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		c->past[c->n_past++ % PAST] = (struct past){c->part[i].low, t->value[c->part[i].value].name, c->part[i].view->dtype};
+}
+
 void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack)
 {
 	struct guard_call *c = state_of(t);
@@ -511,6 +527,7 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 		return;
 	}
 	c->guarded += c->n;
+	remember(c, t);
 	c->active = true;
 	atomic_store(&running, t);
 	pass_copies(c, r);
@@ -870,6 +887,41 @@ static void copy_back(struct guard_call *c, const struct cluster *k, bool twice)
 		forget_made(c, m);
 }
 
+static const struct past *past_at(const struct guard_call *c, uintptr_t low, uint64_t bytes)
+{
+	for (uint32_t i = c->n_past; i-- > 0 && c->n_past - i <= PAST;)
+		if (c->past[i % PAST].low >= low && c->past[i % PAST].low - low < bytes)
+			return &c->past[i % PAST];
+	return NULL;
+}
+
+static void tell_freed(const struct ops_run *run, const struct guard_call *c, const struct ops_open *open)
+{
+	struct guard_freed v[TRIES];
+	const size_t n = guard_take_freed(v, TRIES);
+	for (size_t i = 0; i < n; i++) {
+		const struct past *p = past_at(c, v[i].low, v[i].bytes);
+		const struct dtype_info *d = p ? dtype_info(p->dtype) : NULL;
+		struct buf b = {0};
+		struct json_out o;
+		if (!tell_it(open, p ? p->name : UINT32_MAX, "freed"))
+			continue;
+		event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
+		out_call(&o, run, open, "freed");
+		if (p && p->name)
+			json_member_str(&o, "buffer", slice_str(ops_text(p->name)));
+		if (d) {
+			json_member_str(&o, "dtype", slice_str(d->name));
+			json_member_u64(&o, "item", (uint64_t)d->bytes);
+		}
+		json_member_u64(&o, "extent", v[i].bytes);
+		json_member_u64(&o, "first", v[i].address - v[i].low);
+		json_member_u64(&o, "last", v[i].address - v[i].low + (v[i].fault.decoded ? v[i].fault.insn.width : d ? (uint64_t)d->bytes : 1) - 1);
+		out_fault(&o, run->model, &v[i].fault, v[i].writes);
+		event_end(&o, &b);
+	}
+}
+
 static bool again(struct guard_call *c, struct ops_regs *r, uint32_t try)
 {
 	c->try = try;
@@ -924,6 +976,7 @@ bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 		return false;
 	}
 	const bool twice = ops_want() & CALLS_BOUNDS_TWICE;
+	tell_freed(run, c, o);
 	if (c->try < 2)
 		look_after(t, run, c);
 	if (twice && decide(t, run, c, r))

@@ -68,8 +68,14 @@ bool guard_faulted(const struct guard_fault *f);
 void guard_watch(void);
 /* In a fault elsewhere: tells what was running. In the handler. */
 extern void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
-/* Is this an address of freed memory of the runtime's (libpt2shim.so)? Opens its page. */
-extern bool (*guard_freed)(uintptr_t address, uintptr_t ip, bool writes);
+/* Uses of freed memory (libshim/guard.c) since the last call of this: up to n. */
+struct guard_freed {
+	uintptr_t address, low;
+	uint64_t bytes;
+	bool writes;
+	struct guard_fault fault;
+};
+size_t guard_take_freed(struct guard_freed *v, size_t n);
 
 /* ---- guard_x86_64.c, guard_aarch64.c, guard_portable.c ---- */
 

@@ -1,6 +1,7 @@
 /* guard_memory.c - guarded memory: pages between unmapped ones, kept for the next call, and the handler of faults in them. */
 #include "guard.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,7 +16,6 @@ enum {
 };
 
 void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
-bool (*guard_freed)(uintptr_t address, uintptr_t ip, bool writes);
 
 /* All that were ever made: the handler reads them without a lock. */
 static struct guard_region *_Atomic region[REGIONS];
@@ -224,6 +224,40 @@ static bool open_page(struct guard_region *r, char *page)
 	return open;
 }
 
+/* ---- freed memory ---- */
+
+enum { FREED_MOST = 16 };
+static bool (*freed_at)(uintptr_t address, uintptr_t *low, uint64_t *bytes);
+static struct guard_freed freed[FREED_MOST];
+static _Atomic uint32_t n_freed;
+
+/* What it holds now is made up; the kernel goes on. */
+static bool caught_freed(uintptr_t address, bool writes, const void *context)
+{
+	uintptr_t low;
+	uint64_t bytes;
+	if (!freed_at || !freed_at(address, &low, &bytes))
+		return false;
+	const uint32_t i = atomic_fetch_add(&n_freed, 1);
+	if (i < FREED_MOST) {
+		freed[i] = (struct guard_freed){.address = address, .low = low, .bytes = bytes, .writes = writes};
+		note_fault(&freed[i].fault, address, context);
+	}
+	return mprotect((void *)(address & ~(page_size() - 1)), page_size(), PROT_READ | PROT_WRITE) == 0;
+}
+
+size_t guard_take_freed(struct guard_freed *v, size_t n)
+{
+	size_t taken = 0;
+	if (!atomic_load(&n_freed))
+		return 0;
+	for (; taken < n && taken < atomic_load(&n_freed) && taken < FREED_MOST; taken++)
+		v[taken] = freed[taken];
+	memset(freed, 0, sizeof(freed));
+	atomic_store(&n_freed, 0);
+	return taken;
+}
+
 static bool caught(uintptr_t address, const void *context)
 {
 	const uint32_t n = atomic_load(&n_regions);
@@ -239,7 +273,7 @@ static bool caught(uintptr_t address, const void *context)
 		note_fault(f == &r->inside ? f : f + writes, address, context);
 		return open_page(r, page);
 	}
-	return guard_freed && guard_freed(address, ip, writes);
+	return caught_freed(address, writes, context);
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -268,6 +302,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 static void set_handlers(void)
 {
+	*(void **)&freed_at = dlsym(RTLD_DEFAULT, "shim_freed_at");
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	sigaction(SIGSEGV, &ours, &was[0]);
 	sigaction(SIGBUS, &ours, &was[1]);

@@ -268,6 +268,8 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 		word(&w, "--check-inputs");
 	if (o->watched)
 		word(&w, "--watched");
+	if (o->watched && o->how.bounds)
+		word(&w, "--guard");
 	if (o->unconfined)
 		word(&w, "--unconfined");
 	if (o->printed)
