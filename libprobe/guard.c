@@ -916,7 +916,12 @@ static void tell_freed(const struct ops_run *run, const struct guard_call *c, co
 		}
 		json_member_u64(&o, "extent", v[i].bytes);
 		json_member_u64(&o, "first", v[i].address - v[i].low);
-		json_member_u64(&o, "last", v[i].address - v[i].low + (v[i].fault.decoded ? v[i].fault.insn.width : d ? (uint64_t)d->bytes : 1) - 1);
+		json_member_u64(&o, "last",
+				v[i].address - v[i].low +
+				    (v[i].fault.decoded ? v[i].fault.insn.width
+				     : d                ? (uint64_t)d->bytes
+							: 1) -
+				    1);
 		out_fault(&o, run->model, &v[i].fault, v[i].writes);
 		event_end(&o, &b);
 	}

@@ -26,8 +26,8 @@ static uint64_t rounded(uint64_t bytes)
 
 static void *take(uint64_t bytes)
 {
-	void *p = bytes > SIZE_MAX / 2 ? MAP_FAILED
-				       : mmap(NULL, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p =
+	    bytes > SIZE_MAX / 2 ? MAP_FAILED : mmap(NULL, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -49,8 +49,7 @@ static void give(void *p, uint64_t bytes)
 	struct kept *k = &kept[next++ % KEPT];
 	forget(k);
 	/* New pages in its place: the contents are gone, and nothing else gets the address. */
-	if (room > most_bytes ||
-	    mmap(p, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	if (room > most_bytes || mmap(p, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
 		munmap(p, room);
 	} else {
 		k->bytes = bytes;
