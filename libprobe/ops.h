@@ -87,6 +87,10 @@ typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size,
 typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
 				    int32_t device, int32_t index, void **out, int32_t layout, const uint8_t *opaque, int64_t opaque_bytes);
 
+typedef int32_t ops_empty_fn(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+			     void **out);
+typedef int32_t ops_reinterpret_fn(void *tensor, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, void **out);
+
 /* A constant, by its address. Only the leading members change; otherwise it is replaced. */
 struct ops_constant {
 	_Atomic bool told;   /* CALLS_CONSTANTS: once */
@@ -109,6 +113,9 @@ struct ops {
 	int32_t (*get_data_ptr)(void *tensor, void **data);
 	ops_from_blob_fn *from_blob;
 	ops_from_blob_v2_fn *from_blob_v2;
+	ops_empty_fn *empty;
+	ops_reinterpret_fn *reinterpret;
+	int32_t (*delete)(void *tensor);
 	int32_t (*is_defined)(void *tensor, bool *defined); /* may be NULL */
 	/* of contract.call[k] and contract.value[v] */
 	uint32_t *call_site;  /* OPS_SITES: none */
@@ -298,8 +305,9 @@ struct ops_thread {
 		uint64_t base;
 		size_t size; /* 0: unknown */
 	} known[CUDA_PARAMS];
-	uint64_t known_of; /* seq of the call */
-	int device;        /* -1: unknown */
+	uint64_t known_of;        /* seq of the call */
+	int device;               /* -1: unknown */
+	struct guard_call *guard; /* guard.c; NULL */
 	_Alignas(16) char scratch[OPS_SCRATCH];
 };
 
@@ -369,7 +377,8 @@ struct ops_go {
 	uint64_t words;
 };
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
-void probe_after(struct ops_regs *r);
+/* What to call again, with the arguments that r then has; else target NULL. */
+struct ops_go probe_after(struct ops_regs *r);
 void ops_fetched(void *handle, void *address);
 /* The same for a call known to be call k of the contract (jit.c): its start, NULL if it is not requested. o->looked then says whether its
  * values are requested: they are read (ops_begin_values, ops_add_handle), and o->begun is set again. */

@@ -184,7 +184,8 @@ struct model {
 extern struct model models[PROBE_MODELS];
 
 /* Our functions for the entry points of models[i], and for what it imports (entry.c). */
-enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
+/* The last three only with CALLS_BOUNDS. */
+enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_EMPTY, OPS_REINTERPRET, OPS_DELETE, OPS_IMPORTS };
 struct probe_entries {
 	void *(*entry)(size_t i, enum entry which);
 	void *(*import)(size_t i, enum ops_import which);

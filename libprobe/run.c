@@ -1,5 +1,5 @@
 /* run.c - the runs that a thread is in, and what ends with them. */
-#include "ops.h"
+#include "guard.h"
 
 #include <errno.h>
 
@@ -85,6 +85,8 @@ static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, ui
 		cuda_look_on(t, m, stream);
 	if (c->want & CALLS_RECORD)
 		run->kept = ops_keep(t, m, in, n_in);
+	if (UNLIKELY(guard_on()))
+		guard_run(t, run, true);
 	run->begun = ops_now();
 	if (!c->n_filters || c->want & CALLS_INPUTS)
 		ops_tell_run(t, run);
@@ -121,6 +123,8 @@ static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, 
 	if (!t->depth || run->sp != sp || run->model != m)
 		return result;
 	uint64_t now = ops_now();
+	if (UNLIKELY(guard_on()) && run->watched)
+		guard_run(t, run, false);
 	if (run->failed)
 		result = drop_results(m, out, result ? 0 : n_out);
 	/* Outputs before the end: a reader of the log then has the complete run. */

@@ -136,16 +136,21 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 {
 	static const char *const names[OPS_IMPORTS] = {[OPS_GET_DATA_PTR] = OPSIG_PREFIX "get_data_ptr",
 						       [OPS_FROM_BLOB] = OPSIG_PREFIX "create_tensor_from_blob",
-						       [OPS_FROM_BLOB_V2] = OPSIG_PREFIX "create_tensor_from_blob_v2"};
+						       [OPS_FROM_BLOB_V2] = OPSIG_PREFIX "create_tensor_from_blob_v2",
+						       [OPS_EMPTY] = OPSIG_PREFIX "empty_strided",
+						       [OPS_REINTERPRET] = OPSIG_PREFIX "_reinterpret_tensor",
+						       [OPS_DELETE] = OPSIG_PREFIX "delete_tensor_object"};
 	struct ops *ops = k->m->ops;
-	for (int i = 0; i < OPS_IMPORTS; i++) {
+	const int n = ops_want() & CALLS_BOUNDS_TWICE ? OPS_IMPORTS : OPS_EMPTY;
+	for (int i = 0; i < n; i++) {
 		if (strcmp(name, names[i]))
 			continue;
 		void *ours = k->imports[i];
 		void *target = *at == (uintptr_t)ours ? NULL : target_of(&k->m->object, at, s, name);
 		if (!target)
 			return true;
-		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob, &ops->from_blob_v2};
+		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob,   &ops->from_blob_v2,
+					 &ops->empty,        &ops->reinterpret, &ops->delete};
 		memcpy(to[i], &target, sizeof(target));
 		object_write(at, (uintptr_t)ours);
 		return true;

@@ -46,6 +46,7 @@ struct ops_thread *ops_new_thread(void)
 		t->readable = false;
 		t->stage = NULL;
 		t->known_of = 0;
+		t->guard = NULL;
 		if (pthread_setspecific(key, t)) {
 			free(t);
 			return NULL;

@@ -1,4 +1,5 @@
 /* document.c - the JSON form: docs/formats/CALLS.md. */
+#include "watch/guard.h"
 #include "nanassert.h"
 
 static void out_place(struct json_out *o, const char *key, const struct tensor_meta *m, int64_t at)
@@ -146,6 +147,8 @@ void document_write(struct buf *b, const struct session *s)
 	json_member_lines(&o, "asides", s->watch ? buf_slice(&s->watch->asides) : SLICE(""));
 	if (s->against.asked)
 		out_against(&o, &s->against);
+	if (s->watch && s->watch->guard)
+		guard_json(&o, s->watch->guard);
 	json_member(&o, "failure", buf_slice(&s->failure));
 	json_member_u64(&o, "unread", session_unread(s));
 	json_close(&o);

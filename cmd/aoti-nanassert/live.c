@@ -1,6 +1,7 @@
 /* live.c - a model that is run here, or a command that is watched. */
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
+#include "watch/guard.h"
 #include "watch/ima.h"
 #include "nanassert.h"
 #include "base/text.h"
@@ -17,13 +18,14 @@ static bool can_scan(const struct nanassert_options *o)
 	return !o->exact && !o->stops && !o->all && !o->range && !o->constants && !o->ignore.n && !o->fail;
 }
 
-static void set_wants(const struct nanassert_options *o, bool scans, struct calls_config *c)
+static void set_wants(const struct nanassert_options *o, bool scans, bool live, struct calls_config *c)
 {
 	struct err err;
 	if (watch_only(c, o->graph, o->step, &err) < 0)
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
+	guard_want(c, o->how.bounds, live);
 	if (o->stops) {
 		c->first_run = c->last_run = o->stop_run;
 		c->one_call = o->stop_call + 1;
@@ -179,6 +181,13 @@ static void say_asides(const struct session *s, const struct watch *w)
 		note("%s: %.*s", diag_tool, SL(line));
 }
 
+/* Of --bounds. */
+static void say_guard(struct session *s, const struct watch *w)
+{
+	if (w->guard && !s->o->json && !s->o->quiet)
+		guard_show(&s->screen, w->guard, "aoti-nanassert: ");
+}
+
 /* During the run, so that the log does not overflow. */
 static void only_read(void *user, struct watch *w) { drain_calls(user, w); }
 
@@ -197,7 +206,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .tick = only_read,
 	    .user = &s,
 	};
-	set_wants(o, false, &wo.calls);
+	set_wants(o, false, false, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
 	drain_calls(&s, &w);
@@ -214,7 +223,10 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_asides(&s, &w);
 	s.watch = &w;
 	session_end(&s);
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
+	say_guard(&s, &w);
+	session_flush(&s);
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -295,7 +307,7 @@ int run_command(const struct nanassert_options *o, char **command)
 	struct watch w;
 	struct err err;
 	struct watch_options wo = {.command = command, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
-	set_wants(o, can_scan(o), &wo.calls);
+	set_wants(o, can_scan(o), true, &wo.calls);
 	if (session_open(&s, o, command[0], true, &err) < 0)
 		die_err(&err);
 	s.command = command;
@@ -318,10 +330,12 @@ int run_command(const struct nanassert_options *o, char **command)
 		}
 		session_end(&s);
 	} else {
+		say_guard(&s, &w);
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	session_close(&s);
 	return watch_end(&w, status);
 }

@@ -220,8 +220,11 @@ void verifier_document(struct json_out *o, const struct verifier *v)
 		json_member_u64(o, "differ", v->pair.weight[i].bad);
 		json_member_float(o, "max_abs", v->pair.weight[i].max_abs);
 	}
-	out_nodes(o, v->trial[0]);
+	if (v->n_trials) /* else it crashed */
+		out_nodes(o, v->trial[0]);
 	json_rows(o, "runs", i, v->n_trials)
 		out_trial(o, v, v->trial[i]);
+	if (v->guarded)
+		guard_json(o, &v->guard);
 	json_close(o);
 }

@@ -249,6 +249,7 @@ void verifier_close(struct verifier *v)
 	}
 	v->n_sources = 0;
 	buf_release(&v->notes);
+	guard_release(&v->guard);
 	pair_close(&v->pair);
 }
 
@@ -315,7 +316,7 @@ enum exit_status verifier_status(const struct verifier *v)
 		open |= trial_counts(v->trial[i]) && (n.open || n.outputs_open);
 		less_exact |= trial_counts(v->trial[i]) && n.less_exact;
 	}
-	if (verifier_found(v) || v->pair.n_differing || (v->o->strict && less_exact))
+	if (verifier_found(v) || v->pair.n_differing || guard_found(&v->guard) || (v->o->strict && less_exact))
 		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
 	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
 }

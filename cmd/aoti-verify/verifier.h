@@ -6,6 +6,7 @@
 #include "aten/verify/pair.h"
 #include "base/tool/opt.h"
 #include "base/tool/screen.h"
+#include "watch/guard.h"
 #include "watch/inputs.h"
 #include "watch/watch.h"
 
@@ -53,6 +54,8 @@ struct verifier {
 	uint32_t n_sources;
 	struct trial **trial;
 	uint32_t n_trials, cap_trials;
+	struct guard guard; /* memory errors of kernels, if .guarded */
+	bool guarded;
 	struct buf notes; /* what could not be tried, one line each */
 	struct alone alone;
 	bool has_alone, alone_cut; /* cut: time or memory was not enough for all */
@@ -65,6 +68,13 @@ enum exit_status verifier_status(const struct verifier *v);
 /* Do its findings count? Not if they only occur with generated NaN and the like. */
 static inline bool trial_is_alone(const struct trial *t) { return t->kind >= INPUTS_ALONE; }
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
+
+/* ---- memory.c ---- */
+
+void verifier_guard(struct verifier *v, const struct operands *in);
+/* The same after a run that failed. True: it found memory errors. */
+bool verifier_crashed(struct verifier *v, const struct operands *in);
+void verifier_guard_show(struct screen *s, const struct verifier *v);
 
 /* ---- inputs.c: further inputs ---- */
 

@@ -29,6 +29,7 @@ static int refuse_options(const struct ptrun_options *o, const char *path, struc
 			   : o->unconfined    ? "unconfined"
 			   : o->threads       ? "threads"
 			   : o->how.timeout_s ? "timeout"
+			   : o->how.bounds    ? "bounds"
 					      : NULL;
 	return name ? err_set(err, EXIT_USAGE, "--%s applies to compiled code: '%s' is a graph, which is run operator by operator", name,
 			      path)

@@ -96,6 +96,7 @@ struct watch_graph {
 };
 
 struct watch_open;
+struct guard;
 struct watch_answer;
 struct watch_process;
 struct watch {
@@ -111,6 +112,7 @@ struct watch {
 	struct watch_graph *graph; /* in the order they first appeared */
 	size_t n_graphs, cap_graphs;
 	struct buf device; /* device-fault and device-finding events (event.h), one per line; read by ima.h */
+	struct guard *guard; /* of bounds events (guard.h); NULL: none came */
 	bool ended, opened;
 
 	/* private */

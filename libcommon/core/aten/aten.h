@@ -114,6 +114,12 @@ bool aten_computes(void);       /* false: only shapes are needed */
 void aten_needs_values(void);   /* then leaves the frame: the shape of the result depends on values */
 int aten_default_dtype(void);   /* of this frame's mode */
 uint64_t aten_live_bytes(void); /* of all storages that own their memory */
+/* Where storages get their memory, of pages of their own; before there are any tensors. Without it: aligned_alloc(). */
+struct aten_memory {
+	void *(*take)(uint64_t bytes); /* NULL: there is none */
+	void (*give)(void *p, uint64_t bytes);
+};
+void aten_set_memory(const struct aten_memory *m);
 
 /* ---- tensors ---- */
 

@@ -81,7 +81,9 @@ enum calls_want {
 	CALLS_GIVE = 4096,     /* puts numbers of the tool into tensors before and after calls of kernels (given.h) */
 	CALLS_KEEP = 8192,     /* with CALLS_BAD: save what the first calls that produced a NaN had read and written. What a call overwrites
 				* is copied before it, up to 64 MiB a call; the copy of more is missing */
-	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
+	CALLS_BOUNDS = 1 << 20,       /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
+	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
+	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64
