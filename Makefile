@@ -57,7 +57,7 @@ cli      := $(core) -Ilibcommon/cli
 libs     := $(O)/libpt2cli.a $(O)/libpt2core.a
 bins     := $(TOOLS:%=$(O)/bin/%)
 comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh) $(TOOLS:%=$(O)/completions/%.fish)
-share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/patterns/* share/known/*)))
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/mend/* share/patterns/* share/known/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
@@ -108,7 +108,7 @@ $(O)/cmd/%.o: cmd/%.c $(O)/flags
 few              := aoti-printer aoti-verify fxminify
 few_aoti-printer := share/page/% share/printer/% share/jit/%
 few_aoti-verify  := share/page/% share/printer/diff.html share/printer/diff.css share/verify/%
-few_fxminify     := share/fxminify/%
+few_fxminify     := share/fxminify/% share/zygote/%
 shares           := $(O)/share.o $(few:%=$(O)/share-%.o)
 $(shares:%.o=%.c): $(share) scripts/embed $(O)/sources
 	@mkdir -p $(@D)

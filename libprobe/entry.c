@@ -2,7 +2,7 @@
  * model without generated code. They end with the call of the real function and hold no resources, so that a C++ exception
  * (AOTI_VECTOR_SIZE_CHECK throws out of AOTInductorModelContainerRun) passes through them. */
 #include "jit.h"
-#include "ops.h"
+#include "guard.h"
 
 typedef int32_t (*run_fn)(void *container, void **in, size_t n_in, void **out, size_t n_out, void *stream, void *proxy);
 typedef int32_t (*model_run_fn)(void *model, void **in, void **out);
@@ -92,6 +92,38 @@ static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, c
 	return m->ops->from_blob_v2(data, n_dim, size, stride, offset, dtype, device, index, out, layout, opaque, opaque_bytes);
 }
 
+/* With CALLS_BOUNDS: what is made, viewed and dropped. Our own questions about a tensor are none of the model's. */
+static inline int32_t empty(struct model *m, int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
+			    int32_t index, void **out)
+{
+	int32_t r = m->ops->empty(n_dim, size, stride, dtype, device, index, out);
+	if (!r && probe_enter()) {
+		guard_made(m, *out);
+		probe_leave();
+	}
+	return r;
+}
+
+static inline int32_t reinterpret(struct model *m, void *tensor, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				  void **out)
+{
+	int32_t r = m->ops->reinterpret(tensor, n_dim, size, stride, offset, out);
+	if (!r && probe_enter()) {
+		guard_viewed(m, *out);
+		probe_leave();
+	}
+	return r;
+}
+
+static inline int32_t delete (struct model *m, void *tensor)
+{
+	if (probe_enter()) {
+		guard_dropped(m, tensor);
+		probe_leave();
+	}
+	return m->ops->delete (tensor);
+}
+
 /* 00 to ff */
 /* clang-format off */
 #define ROW(X, high) \
@@ -124,7 +156,16 @@ static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, c
 				   void **r, int32_t l, const uint8_t *q, int64_t b) \
 	{ \
 		return from_blob_v2(&models[0x##i], p, n, s, t, o, type, d, k, r, l, q, b); \
-	}
+	} \
+	static int32_t empty_##i(int64_t n, const int64_t *s, const int64_t *t, int32_t type, int32_t d, int32_t k, void **r) \
+	{ \
+		return empty(&models[0x##i], n, s, t, type, d, k, r); \
+	} \
+	static int32_t reinterpret_##i(void *x, int64_t n, const int64_t *s, const int64_t *t, int64_t o, void **r) \
+	{ \
+		return reinterpret(&models[0x##i], x, n, s, t, o, r); \
+	} \
+	static int32_t delete_##i(void *t) { return delete (&models[0x##i], t); }
 EACH(FUNCTIONS)
 
 static const struct {
@@ -135,8 +176,13 @@ static const struct {
 	int32_t (*data_ptr)(void *, void **);
 	ops_from_blob_fn *blob;
 	ops_from_blob_v2_fn *blob_v2;
+	ops_empty_fn *empty;
+	ops_reinterpret_fn *reinterpret;
+	int32_t (*delete)(void *);
 } table[] = {
-#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, inductor_##i, last_error_##i, data_ptr_##i, blob_##i, blob_v2_##i},
+#define ADDRESSES(i) \
+	{run_##i,  run_single_##i, model_run_##i, inductor_##i,    last_error_##i, data_ptr_##i, \
+	 blob_##i, blob_v2_##i,    empty_##i,     reinterpret_##i, delete_##i},
     EACH(ADDRESSES)};
 _Static_assert(ARRAY_LEN(table) == PROBE_MODELS, "one row per model");
 
@@ -159,6 +205,9 @@ void *ops_import_address(size_t i, enum ops_import which)
 	case OPS_GET_DATA_PTR: return (void *)table[i].data_ptr;
 	case OPS_FROM_BLOB: return (void *)table[i].blob;
 	case OPS_FROM_BLOB_V2: return (void *)table[i].blob_v2;
+	case OPS_EMPTY: return (void *)table[i].empty;
+	case OPS_REINTERPRET: return (void *)table[i].reinterpret;
+	case OPS_DELETE: return (void *)table[i].delete;
 	case OPS_IMPORTS: break;
 	}
 	return NULL;

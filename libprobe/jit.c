@@ -220,6 +220,29 @@ static bool launch_of(const struct jit_given *g, struct jit_launch *l)
 	return text && l->block;
 }
 
+static PyObject *precision;
+
+void pt2_jit_precision(PyObject *callable)
+{
+	if (find_python() && !precision) {
+		py.Py_IncRef(callable);
+		precision = callable;
+	}
+}
+
+/* A name of the log; 0: unknown. */
+static uint32_t precision_now(void)
+{
+	PyObject *answer = precision ? py.PyObject_Vectorcall(precision, NULL, 0, NULL) : NULL;
+	const char *text = answer ? py.PyBytes_AsString(answer) : NULL;
+	const uint32_t name = text ? ops_name(slice_str(text)) : 0;
+	if (!text && precision)
+		py.PyErr_Clear();
+	if (answer)
+		py.Py_DecRef(answer);
+	return name;
+}
+
 /* ---- graphs ---- */
 
 struct graph {
@@ -608,10 +631,12 @@ static PyObject *call_graph(PyObject *self, PyObject *const *args, intptr_t n, P
 		numbers_of(args[0], handle, n_handles, numbers);
 		t->number = numbers;
 	}
+	if (ops_want() & CALLS_SAVE && (t = ops_thread()))
+		t->precision = precision_now();
 	uint64_t number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
 	ops_run_begin(m, here, (uint32_t)number, jit_step((uint32_t)number), handle, n_handles, stream_now(m, handle));
 	if (t)
-		t->number = NULL;
+		t->number = NULL, t->precision = 0;
 	free(numbers);
 	PyObject *result = py.PyObject_Vectorcall(g->callable, args, (size_t)n, names);
 	n_handles = handle && result ? handles_of(result, handle) : 0;

@@ -58,6 +58,8 @@ JIT_EXPORT uint32_t pt2_jit_wants(void);
 JIT_EXPORT const char *pt2_jit_start(uintptr_t tensor, uint64_t cdata, uintptr_t other, uint64_t other_cdata, PyObject *classify);
 /* How a kernel is launched: launch(callee, *args, **names) gives bytes (rewrite.py, _launch) or None. */
 JIT_EXPORT void pt2_jit_launches(PyObject *launch);
+/* torch's settings of precision: precision() gives bytes, "NAME=VALUE ...". Asked when a graph begins whose tensors are saved. */
+JIT_EXPORT void pt2_jit_precision(PyObject *precision);
 JIT_EXPORT PyObject *pt2_jit_call(void);
 JIT_EXPORT PyObject *pt2_jit_graph(uint32_t graph, PyObject *callable);
 JIT_EXPORT const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t);

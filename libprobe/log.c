@@ -1,5 +1,6 @@
 /* log.c - the call log in this process. */
 #include "ops.h"
+#include "watch/given.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -67,6 +68,11 @@ struct calls_log *ops_log_open(void)
 		return NULL;
 	}
 	the_names = n;
+	if (l->config.want & CALLS_GIVE) {
+		void *given = map_whole(GIVEN_FILE, &size);
+		if (given)
+			ops_given_open(given, size);
+	}
 	fetch_ahead(l);
 	int mode = 0;
 	ops_ticks = l->config.tick && !prctl(PR_GET_TSC, &mode) && mode == PR_TSC_ENABLE;

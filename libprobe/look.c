@@ -201,7 +201,11 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 		r.v.at = (uint64_t)x->at;
 		r.v.element = ops_element(v, x->at - 1);
 	}
-	if (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))
-		r.v.saved = save(t, run, &r, call_name, v);
+	if (x->keep || (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))) {
+		struct ops_view old = *v;
+		if (before && x->copy)
+			old.data = x->copy;
+		r.v.saved = save(t, run, &r, call_name, &old);
+	}
 	ops_append(t, run, &r);
 }

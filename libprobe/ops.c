@@ -1,5 +1,5 @@
 /* ops.c - a call of a kernel or op: before it and after it. */
-#include "ops.h"
+#include "guard.h"
 
 #include <errno.h>
 
@@ -117,7 +117,7 @@ static inline void open_call(struct ops_open *o, const struct ops_site *s, uintp
 }
 
 /* l: how it is launched on a GPU; NULL: not on a GPU. */
-static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
+static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, struct ops_regs *r,
 				   const uint64_t *stack, const struct cuda_launch *l)
 {
 	struct ops_open *o = &run->open;
@@ -151,7 +151,11 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 	}
 	if (o->looked) {
 		ops_read_arguments(t, run, o, r->ints, stack);
+		if (UNLIKELY(ops_want() & CALLS_GIVE))
+			ops_give(t, run, o, false);
 		ops_values_before(t, run, o);
+		if (UNLIKELY(guard_on()) && s->kind == SITE_KERNEL)
+			guard_before(t, run, o, r, stack);
 		o->begun = ops_now();
 	}
 	return o;
@@ -193,7 +197,7 @@ static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const u
 	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
 }
 
-static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
+static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, struct ops_regs *r,
 				  const uint64_t *stack)
 {
 	struct cuda_launch l;
@@ -284,24 +288,34 @@ static void finish_call(struct ops_thread *t, struct ops_run *run, const struct 
 	/* A run inside this op used the same buffers. */
 	if (UNLIKELY(t->values_of != o->seq))
 		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
+	if (UNLIKELY(guard_on()) && o->site->kind != SITE_KERNEL)
+		guard_op(t, run);
 	ops_values_after(t, run, o);
+	if (UNLIKELY(ops_want() & CALLS_GIVE))
+		ops_give(t, run, o, true);
 }
 
-void probe_after(struct ops_regs *r)
+struct ops_go probe_after(struct ops_regs *r)
 {
 	int saved = errno;
 	uint64_t now = ops_now();
 	struct ops_open *o = r->open;
 	struct ops_thread *t = ops_thread_if_any();
+	struct ops_go go = {NULL, 0};
 	if (LIKELY(t && probe_enter())) {
 		struct ops_run *run = (struct ops_run *)((char *)o - offsetof(struct ops_run, open));
 		/* A run inside an op may have ended this one, if stacks are not as assumed. */
-		if (LIKELY(o->used))
-			finish_call(t, run, r, now);
+		if (LIKELY(o->used)) {
+			if (UNLIKELY(guard_on()) && o->looked && guard_after(t, run, o, r))
+				go = (struct ops_go){o->site->target, words_of(t, o->site, (const uint64_t *)o->sp)};
+			else
+				finish_call(t, run, r, now);
+		}
 		t->n_fetched = 0;
 		probe_leave();
 	}
 	errno = saved;
+	return go;
 }
 
 void ops_fetched(void *handle, void *address)

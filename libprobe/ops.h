@@ -78,11 +78,18 @@ extern struct ops_site ops_site[OPS_SITES];
 static inline bool ops_on_cpu(const struct ops_site *s) { return s->kind == SITE_KERNEL && !strncmp(s->name, "cpp_", 4); }
 
 #define OPS_FRESH 0x80 /* for an in_out_ptr: nothing wrote it yet, so its earlier contents mean nothing */
+#define OPS_PART 0x40  /* for an out_ptr: it may write a part of memory that has contents, which are not the call's */
+#define OPS_TWIN 0x20  /* an input whose memory the same call also writes, through another argument */
+#define OPS_ROLE 0x0f
 
 typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
 				 int32_t device, int32_t index, void **out);
 typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
 				    int32_t device, int32_t index, void **out, int32_t layout, const uint8_t *opaque, int64_t opaque_bytes);
+
+typedef int32_t ops_empty_fn(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+			     void **out);
+typedef int32_t ops_reinterpret_fn(void *tensor, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, void **out);
 
 /* A constant, by its address. Only the leading members change; otherwise it is replaced. */
 struct ops_constant {
@@ -106,6 +113,9 @@ struct ops {
 	int32_t (*get_data_ptr)(void *tensor, void **data);
 	ops_from_blob_fn *from_blob;
 	ops_from_blob_v2_fn *from_blob_v2;
+	ops_empty_fn *empty;
+	ops_reinterpret_fn *reinterpret;
+	int32_t (*delete)(void *tensor);
 	int32_t (*is_defined)(void *tensor, bool *defined); /* may be NULL */
 	/* of contract.call[k] and contract.value[v] */
 	uint32_t *call_site;  /* OPS_SITES: none */
@@ -210,11 +220,15 @@ struct ops_value {
 	bool buffer;    /* a contract buffer created by the model itself: a strided tensor */
 	bool passes;    /* passes the filters */
 	bool fresh;     /* OPS_FRESH */
+	bool partly;    /* OPS_PART, where values are judged */
+	bool twin;      /* OPS_TWIN, with CALLS_KEEP */
+	bool keep;      /* with CALLS_KEEP: to be saved */
 	bool told;      /* reported as it was before */
 	bool has_before, has_after;
 	uint32_t value; /* of the contract, NONE */
 	uint32_t name;
-	int64_t at; /* the reported element (call_record.v.at); 0: none */
+	int64_t at;       /* the reported element (call_record.v.at); 0: none */
+	const void *copy; /* its bytes as they were before the call, in t->copies; NULL: none */
 	struct tensor_stats before, after;
 };
 
@@ -241,6 +255,7 @@ struct ops_run {
 	uint32_t run, calls, next; /* next: expected index into the contract's calls */
 	uint64_t begun, unlogged;  /* unlogged: its calls excluded by the filters */
 	bool watched, failed, bad; /* bad: a NaN was produced in it */
+	uint32_t precision;        /* a name: torch's settings; 0: unknown */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
 	/* with CALLS_SCAN (cuda_scan.c) */
 	bool scanned; /* on scan_stream, last */
@@ -265,6 +280,8 @@ struct ops_thread {
 	uint32_t pid, tid;
 	uint32_t depth;
 	struct ops_run run[OPS_NESTED + 1]; /* [0]: outside any run */
+	char *copies;                       /* of what the call overwrites */
+	size_t cap_copies;
 	uint32_t n_fetched;
 	struct {
 		void *handle;
@@ -274,6 +291,7 @@ struct ops_thread {
 	uint64_t values_of;    /* seq of the call they belong to */
 	const int64_t *number; /* while a graph's run starts: its non-tensor inputs, by position; NULL */
 	struct ops_value value[OPS_VALUES];
+	uint32_t precision; /* of the run that starts: a name; 0: unknown */
 	uintptr_t stack_top;
 	void *stream;       /* device memory is read on it */
 	bool readable;      /* if allowed */
@@ -287,8 +305,9 @@ struct ops_thread {
 		uint64_t base;
 		size_t size; /* 0: unknown */
 	} known[CUDA_PARAMS];
-	uint64_t known_of; /* seq of the call */
-	int device;        /* -1: unknown */
+	uint64_t known_of;        /* seq of the call */
+	int device;               /* -1: unknown */
+	struct guard_call *guard; /* guard.c; NULL */
 	_Alignas(16) char scratch[OPS_SCRATCH];
 };
 
@@ -358,7 +377,8 @@ struct ops_go {
 	uint64_t words;
 };
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
-void probe_after(struct ops_regs *r);
+/* What to call again, with the arguments that r then has; else target NULL. */
+struct ops_go probe_after(struct ops_regs *r);
 void ops_fetched(void *handle, void *address);
 /* The same for a call known to be call k of the contract (jit.c): its start, NULL if it is not requested. o->looked then says whether its
  * values are requested: they are read (ops_begin_values, ops_add_handle), and o->begun is set again. */
@@ -410,6 +430,13 @@ enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta
 bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch);
 /* May this much still be saved? Reports once if not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
+
+/* ---- give.c ---- */
+
+/* With CALLS_GIVE: maps the file (log.c, with the log). */
+void ops_given_open(const void *file, size_t size);
+/* Puts what the tool gave for this call into its tensors, before it or after it. */
+void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after);
 
 /* ---- bundle.c ---- */
 

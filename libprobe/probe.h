@@ -26,7 +26,8 @@
  *
  * Rules for code in a target process: nothing is exported but the functions above and, for pt2-runner, pt2_probe_settle (exports.map);
  * errno is saved; a thread that is inside our code is never intercepted again (probe_enter); a call that fits its contract takes no lock
- * and allocates nothing; anything not understood is left alone, with a "stepped-aside" event; results are never changed, except for --fail.
+ * and allocates nothing; anything not understood is left alone, with a "stepped-aside" event; results are never changed, except for
+ * --fail and, in a process of our own, CALLS_GIVE.
  *
  * Not seen: models in another namespace (dlmopen), and models stripped of their exports.
  */
@@ -183,7 +184,8 @@ struct model {
 extern struct model models[PROBE_MODELS];
 
 /* Our functions for the entry points of models[i], and for what it imports (entry.c). */
-enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
+/* The last three only with CALLS_BOUNDS. */
+enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_EMPTY, OPS_REINTERPRET, OPS_DELETE, OPS_IMPORTS };
 struct probe_entries {
 	void *(*entry)(size_t i, enum entry which);
 	void *(*import)(size_t i, enum ops_import which);

@@ -1,5 +1,5 @@
 /* run.c - the runs that a thread is in, and what ends with them. */
-#include "ops.h"
+#include "guard.h"
 
 #include <errno.h>
 
@@ -11,7 +11,8 @@ void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
 		return;
 	r.what = CALL_RUN_BEGIN;
 	r.time = run->begun;
-	r.call = r.name = 0;
+	r.call = 0;
+	r.name = run->precision;
 	r.contract_call = CALLS_NO_CALL;
 	r.result = 0;
 	r.took = 0;
@@ -74,6 +75,7 @@ static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, ui
 	run->model = m;
 	run->sp = sp;
 	run->run = number;
+	run->precision = t->precision;
 	const uint32_t counted = c->one_call ? number : step;
 	run->watched = counted >= c->first_run && counted <= c->last_run;
 	t->n_fetched = 0;
@@ -83,6 +85,8 @@ static void begin_run(struct ops_thread *t, struct model *m, uint32_t number, ui
 		cuda_look_on(t, m, stream);
 	if (c->want & CALLS_RECORD)
 		run->kept = ops_keep(t, m, in, n_in);
+	if (UNLIKELY(guard_on()))
+		guard_run(t, run, true);
 	run->begun = ops_now();
 	if (!c->n_filters || c->want & CALLS_INPUTS)
 		ops_tell_run(t, run);
@@ -119,6 +123,8 @@ static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, 
 	if (!t->depth || run->sp != sp || run->model != m)
 		return result;
 	uint64_t now = ops_now();
+	if (UNLIKELY(guard_on()) && run->watched)
+		guard_run(t, run, false);
 	if (run->failed)
 		result = drop_results(m, out, result ? 0 : n_out);
 	/* Outputs before the end: a reader of the log then has the complete run. */

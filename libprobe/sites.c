@@ -136,16 +136,21 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 {
 	static const char *const names[OPS_IMPORTS] = {[OPS_GET_DATA_PTR] = OPSIG_PREFIX "get_data_ptr",
 						       [OPS_FROM_BLOB] = OPSIG_PREFIX "create_tensor_from_blob",
-						       [OPS_FROM_BLOB_V2] = OPSIG_PREFIX "create_tensor_from_blob_v2"};
+						       [OPS_FROM_BLOB_V2] = OPSIG_PREFIX "create_tensor_from_blob_v2",
+						       [OPS_EMPTY] = OPSIG_PREFIX "empty_strided",
+						       [OPS_REINTERPRET] = OPSIG_PREFIX "_reinterpret_tensor",
+						       [OPS_DELETE] = OPSIG_PREFIX "delete_tensor_object"};
 	struct ops *ops = k->m->ops;
-	for (int i = 0; i < OPS_IMPORTS; i++) {
+	const int n = ops_want() & CALLS_BOUNDS_TWICE ? OPS_IMPORTS : OPS_EMPTY;
+	for (int i = 0; i < n; i++) {
 		if (strcmp(name, names[i]))
 			continue;
 		void *ours = k->imports[i];
 		void *target = *at == (uintptr_t)ours ? NULL : target_of(&k->m->object, at, s, name);
 		if (!target)
 			return true;
-		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob, &ops->from_blob_v2};
+		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob,   &ops->from_blob_v2,
+					 &ops->empty,        &ops->reinterpret, &ops->delete};
 		memcpy(to[i], &target, sizeof(target));
 		object_write(at, (uintptr_t)ours);
 		return true;
@@ -213,6 +218,26 @@ static enum call_role plain_role(const struct contract *c, const struct contract
 	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT || a->role == ARG_UNKNOWN ? CALL_ROLE_INOUT : CALL_ROLE_IN;
 }
 
+static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
+{
+	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != NONE && c->value[a].storage == c->value[b].storage);
+}
+
+/* copy_ writes to its operand without reading it. */
+static bool is_copy(struct slice name)
+{
+	return slice_ends(name, ".copy_.default") || slice_ends(name, ".copy_") || slice_is(name, "aoti_torch_copy_");
+}
+
+/* The inputs of a call that it overwrites under another name. */
+static void mark_twins(const struct contract *c, const struct contract_call *k, uint8_t *role)
+{
+	for (uint32_t a = k->arg; a < k->arg + k->n_args; a++)
+		for (uint32_t b = k->arg; b < k->arg + k->n_args && c->arg[a].role == ARG_IN && c->arg[a].value != NONE; b++)
+			if ((c->arg[b].role == ARG_OUT || c->arg[b].role == ARG_INOUT) && same_memory(c, c->arg[a].value, c->arg[b].value))
+				role[a] |= OPS_TWIN;
+}
+
 /* Two things that a kernel's declaration does not show. An in_out_ptr to a buffer that was not written before only accumulates sums: its
  * earlier contents are not an input. An out_ptr to a buffer that was written before is modified (index_put). */
 static bool find_roles(struct model *m)
@@ -232,7 +257,10 @@ static bool find_roles(struct model *m)
 			if (role == CALL_ROLE_OUT && v < n && k->kind == CALL_KERNEL && (!buffer || value[v]))
 				role = CALL_ROLE_INOUT;
 			ops->arg_role[a] = (uint8_t)(role | (role == CALL_ROLE_INOUT && !before ? OPS_FRESH : 0));
+			if (v < n && before && (c->arg[a].role == ARG_OUT || (a == k->arg && is_copy(k->name))))
+				ops->arg_role[a] |= OPS_PART;
 		}
+		mark_twins(c, k, ops->arg_role);
 		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
 			uint32_t v = c->arg[a].value;
 			if (v >= n || (c->arg[a].role != ARG_OUT && c->arg[a].role != ARG_INOUT))

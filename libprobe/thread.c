@@ -19,6 +19,7 @@ static void end_thread(void *p)
 	ops_self = NULL;
 	if (t->stage)
 		munmap(t->stage, CUDA_STAGE);
+	free(t->copies);
 	free(t);
 }
 
@@ -45,6 +46,7 @@ struct ops_thread *ops_new_thread(void)
 		t->readable = false;
 		t->stage = NULL;
 		t->known_of = 0;
+		t->guard = NULL;
 		if (pthread_setspecific(key, t)) {
 			free(t);
 			return NULL;

@@ -79,7 +79,7 @@ __asm__(".pushsection .text\n"
 	"	movq %rax, %r11\n"
 	"	cmpq $0, 56(%rsp)\n" /* regs.open: the call is to be examined */
 	"	je 5f\n"
-	"	leaq 1(%rdx), %rcx\n" /* an even number of words keeps the stack aligned */
+	"6:	leaq 1(%rdx), %rcx\n" /* an even number of words keeps the stack aligned */
 	"	andq $-2, %rcx\n"
 	"	shlq $3, %rcx\n"
 	"	subq %rcx, %rsp\n"
@@ -97,6 +97,9 @@ __asm__(".pushsection .text\n"
 	"	movups %xmm1, 80(%rsp)\n"
 	"	movq %rsp, %rdi\n"
 	"	call probe_after\n"
+	"	movq %rax, %r11\n"
+	"	testq %rax, %rax\n" /* once more, with other arguments (guard.h) */
+	"	jnz 6b\n"
 	"	movq 48(%rsp), %rax\n"
 	"	movq 192(%rsp), %rdx\n"
 	"	movups 64(%rsp), %xmm0\n"

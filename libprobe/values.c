@@ -6,6 +6,9 @@
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
 #define MAX_FETCH 64       /* ... if each is copied from a GPU */
 #define MAX_LOOK (1 << 16) /* elements examined one by one for a NaN after infinities */
+#define MAX_COPIES (64u << 20)
+#define MAX_COMPARED (INT64_C(1) << 24) /* elements compared with their copy */
+#define MAX_KEPT 8                      /* calls of a process */
 
 /* ---- which they are ---- */
 
@@ -29,8 +32,10 @@ static void name_value(const struct model *m, const struct ops_open *o, struct o
 	const uint8_t role = ops->arg_role[a - m->contract.arg];
 	/* An op's signature says what it writes. */
 	if (x->role == CALL_ROLE_IN || o->site->kind != SITE_OP)
-		x->role = role & (uint8_t)~OPS_FRESH;
+		x->role = role & OPS_ROLE;
 	x->fresh = role & OPS_FRESH;
+	x->partly = role & OPS_PART && ops_want() & (CALLS_BAD | CALLS_FAIL);
+	x->twin = role & OPS_TWIN && ops_want() & CALLS_KEEP;
 	x->value = a->value;
 	x->passes = ops->call_passes[o->contract_call] & 1;
 	if (a->value >= m->contract.n_values)
@@ -366,26 +371,104 @@ static void count_special(struct ops_value *x, int what, bool before)
 	*(before ? &x->has_before : &x->has_after) = true;
 }
 
-void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
+
+/* ---- copies of what a call overwrites ---- */
+
+/* Its bytes, if it can be copied; and rounded up to a cache line. */
+static size_t copy_bytes(const struct ops_value *x, size_t *room)
 {
-	const uint32_t want = ops_config()->want;
+	struct tensor_meta m;
+	int64_t bytes;
+	if (x->view.device != DEVICE_CPU || !ops_meta_of(&x->view, &m, &bytes) || bytes <= 0 || (uint64_t)bytes > MAX_COPIES)
+		return 0;
+	*room = ((size_t)bytes + 63) & ~(size_t)63;
+	return (size_t)bytes;
+}
+
+/* Those whose .copy is set get one, in order, as long as there is room. */
+static void make_copies(struct ops_thread *t)
+{
+	size_t total = 0, room, at = 0;
+	for (uint32_t i = 0; i < t->n_values; i++)
+		if (t->value[i].copy && copy_bytes(&t->value[i], &room) && total + room <= MAX_COPIES)
+			total += room;
+	if (total > t->cap_copies) {
+		free(t->copies);
+		t->copies = malloc(total);
+		t->cap_copies = t->copies ? total : 0;
+	}
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
-		bool first = want & CALLS_CONSTANTS && x->role == CALL_ROLE_CONSTANT && x->passes;
-		bool all = want & EVERYTHING && x->passes;
-		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) ||
-		    !ops_look(run->model, x, false))
+		if (!x->copy)
 			continue;
-		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
-		if (!all && !first && x->role != CALL_ROLE_INOUT)
+		const size_t bytes = copy_bytes(x, &room);
+		x->copy = NULL;
+		if (!bytes || room > t->cap_copies - at)
 			continue;
-		count_special(x, first ? STATS_ALL : level(), true);
-		if (all || first)
-			tell_value(t, run, o, x, true);
+		x->copy = memcpy(t->copies + at, x->view.data, bytes);
+		at += room;
 	}
 }
 
-static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
+/* The tensor as it was before the call. */
+static struct ops_view view_before(const struct ops_value *x)
+{
+	struct ops_view v = x->view;
+	if (x->copy)
+		v.data = x->copy;
+	return v;
+}
+
+/* What was bad before a call that writes a part of this memory, and is the same now, is not the call's: rows of a loop's result that are
+ * not written yet, other slots of a ring buffer. */
+static void leave_out_unchanged(struct ops_value *x)
+{
+	const struct ops_view old = view_before(x);
+	struct tensor_stats *s = &x->after;
+	struct tensor_meta m;
+	int64_t bytes, n;
+	if (!x->copy || !ops_meta_of(&x->view, &m, &bytes) || !tensor_numel(&m, &n) || n > MAX_COMPARED)
+		return;
+	s->nan = s->pos_inf = s->neg_inf = 0;
+	s->first_bad = -1;
+	for (int64_t i = 0; i < n; i++) {
+		const double now = tensor_at(&m, x->view.data, i), was = tensor_at(&m, old.data, i);
+		if (__builtin_isfinite(now) || !memcmp(&now, &was, sizeof(now)))
+			continue;
+		s->nan += __builtin_isnan(now);
+		s->pos_inf += now > 0;
+		s->neg_inf += now < 0;
+		if (s->first_bad < 0)
+			s->first_bad = i;
+	}
+}
+
+void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	const uint32_t want = ops_config()->want;
+	bool copies = false;
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		bool first = want & CALLS_CONSTANTS && x->role == CALL_ROLE_CONSTANT && x->passes;
+		const bool all = want & EVERYTHING && x->passes && x->role != CALL_ROLE_OUT;
+		const bool changes = x->role == CALL_ROLE_INOUT || x->partly;
+		if ((x->role == CALL_ROLE_OUT && !x->partly) || x->fresh || (!all && !first && !changes && !x->twin) ||
+		    !ops_look(run->model, x, false))
+			continue;
+		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
+		if (all || first || changes)
+			count_special(x, first ? STATS_ALL : level(), true);
+		if (all || first)
+			tell_value(t, run, o, x, true);
+		if (x->twin || (x->role == CALL_ROLE_INOUT && want & CALLS_KEEP) || (x->partly && bad(x, &x->before))) {
+			x->copy = x->view.data;
+			copies = true;
+		}
+	}
+	if (copies)
+		make_copies(t);
+}
 
 /* Where is the first NaN in x, which is bad, else the first infinity, else the first number out of range? Linear index; -1: not found
  * within the limit. */
@@ -431,28 +514,56 @@ static const struct ops_value *written_twin(const struct ops_thread *t, const st
 	return NULL;
 }
 
-/* Something written is bad: what was read? Returns what was already bad. */
-static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
+/* Something written is bad: what was read? Returns what was already bad; .has_before is set for what can be reported. */
+static int count_inputs(struct ops_thread *t, const struct ops_run *run)
 {
 	int were = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
-		/* A written buffer only has the counts taken before the call. */
-		const struct ops_value *twin = !x->told && !writes(x) ? written_twin(t, x) : NULL;
+		/* Memory that it writes a part of is not read; only what is new in it counts. */
+		if (x->partly && x->copy) {
+			x->has_before = false;
+			continue;
+		}
+		/* A written buffer only has the counts taken before the call, unless it was copied. */
+		const struct ops_value *twin = !x->told && !writes(x) && !x->copy ? written_twin(t, x) : NULL;
 		if (twin && !twin->has_before)
 			continue;
-		if (twin)
+		if (twin) {
 			x->before = twin->before;
-		else if (!x->told && !writes(x))
+			x->has_before = true;
+		} else if (!x->told && x->copy) {
+			const struct ops_view old = view_before(x);
+			ops_stats(&old, STATS_ALL, &x->before);
+			x->has_before = true;
+		} else if (!x->told && !writes(x)) {
 			count_special(x, STATS_ALL, true);
+		}
 		/* Counted here, or before the call. */
 		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);
-		if (!x->told)
-			tell_value(t, run, o, x, true);
 	}
 	return were;
+}
+
+static void tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool keep)
+{
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		if (x->role == CALL_ROLE_OUT || !x->has_before || x->told)
+			continue;
+		x->keep = keep && (x->copy || (!writes(x) && !written_twin(t, x)));
+		tell_value(t, run, o, x, true);
+	}
+}
+
+/* With CALLS_KEEP: are this call's tensors saved? */
+static bool is_kept(bool produced)
+{
+	static _Atomic int kept;
+	return produced && ops_want() & CALLS_KEEP && atomic_load_explicit(&kept, memory_order_relaxed) < MAX_KEPT &&
+	       atomic_fetch_add(&kept, 1) < MAX_KEPT;
 }
 
 /* "cpp_fused_log_0 (call 3, wrapper.cpp:120) wrote 4 NaN and 0 infinities into buf0: min -1, max 2" */
@@ -497,6 +608,8 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 			continue;
 		changed(run->model, x);
 		count_special(x, level(), false);
+		if (x->partly && x->has_before && bad(x, &x->before) && bad(x, &x->after))
+			leave_out_unchanged(x);
 		if (!first && bad(x, &x->after))
 			first = x;
 		if (!nan && x->after.known && x->after.nan)
@@ -505,14 +618,18 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 	if (first)
 		choose_elements(t, run, nan ? nan : first);
 	/* A NaN that results from infinities is a new one. */
-	int were = first ? tell_inputs(t, run, o) : 0;
+	int were = first ? count_inputs(t, run) : 0;
 	bool produced = first && !(were & WERE_BAD), produced_nan = nan && !(were & WERE_NAN);
+	const bool keep = is_kept(produced_nan || (produced && want & CALLS_INF));
+	if (first)
+		tell_inputs(t, run, o, keep);
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (!x->has_after || !(want & EVERYTHING || first))
 			continue;
-		if (first && level() != STATS_ALL)
+		if (first && level() != STATS_ALL && !(x->partly && x->copy))
 			count_special(x, STATS_ALL, false);
+		x->keep = keep;
 		tell_value(t, run, o, x, false);
 	}
 	run->bad |= produced || produced_nan;

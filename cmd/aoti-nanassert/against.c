@@ -1,5 +1,7 @@
-/* against.c - --against: runs the exported program's graph with the same inputs, node by node: does the NaN come from the model itself? */
-#include "aten/interp/program.h"
+/* against.c - --against: runs the graph that a package was compiled from with the same inputs, node by node: does the NaN come from the
+ * model itself, and from which numbers? */
+#include "aten/firstnan/firstnan.h"
+#include "aten/verify/pair.h"
 #include "watch/inputs.h"
 #include "nanassert.h"
 #include "tensor/stats.h"
@@ -11,6 +13,7 @@ struct looking {
 	enum nan_what what;
 	const struct tensor_stats *found; /* of the buffer with the finding */
 	bool *bad;                        /* of each node */
+	uint32_t node;                    /* the first bad one; NONE */
 };
 
 static uint64_t count_bad(const struct looking *l, const struct tensor_meta *m, const void *data, struct tensor_stats *t)
@@ -53,6 +56,7 @@ static bool look_at_node(void *user, uint32_t node, const struct aten_value *v, 
 	if (l->bad[node] && l->a->node.n == 0 && (g->node[node].op != GRAPH_PLACEHOLDER || g->node[node].module == 0) &&
 	    graph_operands(g, node, operand_is_clean, l)) {
 		const uint32_t stack = g->node[node].stack;
+		l->node = node;
 		l->a->node = arena_slice(&l->a->arena, graph_name(g, node));
 		l->a->op = arena_slice(&l->a->arena, g->node[node].op == GRAPH_PLACEHOLDER ? SLICE("an input") : graph_op_text(g, node));
 		l->a->python = stack == NONE ? (struct slice){0} : arena_slice(&l->a->arena, graph_text(g, stack));
@@ -60,8 +64,35 @@ static bool look_at_node(void *user, uint32_t node, const struct aten_value *v, 
 	return true;
 }
 
+/* The numbers from which that node made it: from the program's inputs on, once more, as far as the node needs. */
+static void explain_node(struct session *s, const struct looking *l, const struct inputs *given)
+{
+	const struct graph *g = &l->p->graph;
+	const uint32_t n = l->p->n_inputs;
+	struct aten_value *v = xcalloc(n + 1, sizeof(*v));
+	struct firstnan f;
+	struct err ignored;
+	uint32_t node, k = 0;
+	if (g->node[l->node].module == 0 && program_inputs(l->p, given->v, given->n, v, &ignored) == 0) {
+		firstnan_open(&f, g, l->what == NAN_INF);
+		for (uint32_t i = f.first; i < f.first + f.n && k < n; i++)
+			if (g->node[i].op == GRAPH_PLACEHOLDER)
+				firstnan_know_value(&f, i, &v[k++]);
+		const int found = firstnan_find(&f, &l->node, 1, &node);
+		struct nan_cause *c = evaluate_new(s);
+		if (found > 0) {
+			evaluate_result(s, &f, found, node, c);
+			s->nan.finding[0].why = c;
+		}
+		firstnan_close(&f);
+		for (uint32_t i = 0; i < n; i++)
+			aten_value_release(&v[i]);
+	}
+	free(v);
+}
+
 /* Calls may change a model's state; the program starts with the state in its file. */
-static int run_program(struct looking *l, const struct operands *in, struct err *err)
+static int run_program(struct session *s, struct looking *l, const struct operands *in, struct err *err)
 {
 	const struct interp_options o = {.seen = look_at_node, .user = l};
 	struct inputs given;
@@ -73,6 +104,8 @@ static int run_program(struct looking *l, const struct operands *in, struct err 
 	const int rc = program_run(l->p, given.v, given.n, &o, &r, err);
 	if (!rc)
 		program_result_release(&r);
+	if (!rc && l->node != NONE)
+		explain_node(s, l, &given);
 	inputs_release(&given);
 	return rc;
 }
@@ -81,24 +114,25 @@ void against_run(struct session *s, const struct operands *in)
 {
 	struct against *a = &s->against;
 	const struct nan_finding *f = s->nan.n ? &s->nan.finding[0] : NULL;
-	struct program p;
+	struct pair p;
 	struct err err = {0};
 	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
-	if (program_open(&p, s->o->against, s->o->how.weights, &err) < 0) {
+	if (pair_open(&p, s->o->against, in->v[0], (struct pair_options){NULL, s->o->how.weights, s->o->how.model}, &err) < 0) {
 		buf_adds(&a->why, err.text);
+		pair_close(&p);
 		return;
 	}
 	const struct tensor_stats *t = &f->call.value[f->bad].v.stats;
-	struct looking l = {.s = s, .p = &p, .a = a, .what = f->what, .found = t->known ? t : NULL};
-	l.bad = xcalloc(p.graph.n_nodes + 1, sizeof(*l.bad));
-	if (run_program(&l, in, &err) < 0)
+	struct looking l = {.s = s, .p = &p.program, .a = a, .what = f->what, .found = t->known ? t : NULL, .node = NONE};
+	l.bad = xcalloc(p.program.graph.n_nodes + 1, sizeof(*l.bad));
+	if (run_program(s, &l, in, &err) < 0)
 		buf_adds(&a->why, err.text);
 	else
 		a->whose = a->node.n ? AGAINST_MODEL : AGAINST_COMPILER;
 	free(l.bad);
-	program_close(&p);
+	pair_close(&p);
 }
 
 const char *against_name(enum against_whose w) { return w == AGAINST_MODEL ? "model" : w == AGAINST_COMPILER ? "compiler" : "unknown"; }

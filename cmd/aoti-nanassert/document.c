@@ -1,4 +1,5 @@
 /* document.c - the JSON form: docs/formats/CALLS.md. */
+#include "watch/guard.h"
 #include "nanassert.h"
 
 static void out_place(struct json_out *o, const char *key, const struct tensor_meta *m, int64_t at)
@@ -35,6 +36,23 @@ static void out_guesses(struct json_out *o, const struct nan_finding *f)
 	json_rows(o, "guesses", i, n) {
 		json_fields(o, g[i], text, seen);
 	}
+}
+
+/* By evaluation; no member if it was not evaluated. */
+static void out_why(struct json_out *o, const struct nan_cause *c)
+{
+	if (!c)
+		return;
+	json_member_obj(o, "why");
+	json_member(o, "status", slice_str(c->found ? "found" : c->clean ? "not in the graph" : "unknown"));
+	json_member_some(o, "reason", c->reason);
+	json_member_some(o, "text", c->text);
+	json_member_some(o, "node", c->node);
+	json_member_some(o, "op", c->op);
+	json_member_some(o, "python", c->line);
+	json_member_some(o, "infinity", c->infinity);
+	json_member_some(o, "unknown", c->unknown);
+	json_close(o);
 }
 
 static void out_finding(struct json_out *o, const struct nan_finding *f)
@@ -80,6 +98,7 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 		json_member(o, "buffer", f->inf_buffer);
 		json_close(o);
 	}
+	out_why(o, f->why);
 	out_guesses(o, f);
 	json_fields(o, *f, times, passed_on);
 	json_close(o);
@@ -128,6 +147,8 @@ void document_write(struct buf *b, const struct session *s)
 	json_member_lines(&o, "asides", s->watch ? buf_slice(&s->watch->asides) : SLICE(""));
 	if (s->against.asked)
 		out_against(&o, &s->against);
+	if (s->watch && s->watch->guard)
+		guard_json(&o, s->watch->guard);
 	json_member(&o, "failure", buf_slice(&s->failure));
 	json_member_u64(&o, "unread", session_unread(s));
 	json_close(&o);

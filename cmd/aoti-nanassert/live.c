@@ -1,5 +1,7 @@
 /* live.c - a model that is run here, or a command that is watched. */
 #include "base/tool/diag.h"
+#include "base/tool/tempfolder.h"
+#include "watch/guard.h"
 #include "watch/ima.h"
 #include "nanassert.h"
 #include "base/text.h"
@@ -8,6 +10,7 @@
 #include <signal.h>
 
 enum { CLOSER = 8 }; /* findings for which the model is run again */
+#define KEPT_MOST (UINT64_C(2) << 30)
 
 /* A scan finds the first NaN (or infinity) of all. Whoever asks for more needs each call's values. */
 static bool can_scan(const struct nanassert_options *o)
@@ -15,19 +18,31 @@ static bool can_scan(const struct nanassert_options *o)
 	return !o->exact && !o->stops && !o->all && !o->range && !o->constants && !o->ignore.n && !o->fail;
 }
 
-static void set_wants(const struct nanassert_options *o, bool scans, struct calls_config *c)
+static void set_wants(const struct nanassert_options *o, bool scans, bool live, struct calls_config *c)
 {
 	struct err err;
 	if (watch_only(c, o->graph, o->step, &err) < 0)
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
+	guard_want(c, o->how.bounds, live);
 	if (o->stops) {
 		c->first_run = c->last_run = o->stop_run;
 		c->one_call = o->stop_call + 1;
 	}
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
+}
+
+/* What the first calls that produced a NaN had read is kept, to find the node of the graph that did (evaluate.c). */
+static void keep_tensors(struct session *s, struct calls_config *c)
+{
+	struct err err;
+	s->folder = temp_folder(TEMP_NANASSERT, &err);
+	if (!s->folder || (size_t)snprintf(c->save_dir, sizeof(c->save_dir), "%s", s->folder) >= sizeof(c->save_dir))
+		return;
+	c->want |= CALLS_KEEP;
+	c->save_max = KEPT_MOST;
 }
 
 /* ---- where kernels come from ---- */
@@ -110,6 +125,7 @@ static void on_tick(void *user, struct watch *w)
 	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
 	for (; s->shown < n; s->shown++) {
 		add_sources(s, w, &s->nan.finding[s->shown]);
+		evaluate_graph(s, w, &s->nan.finding[s->shown]);
 		buf_addf(&s->screen.b, "%s: ", diag_tool);
 		show_finding(&s->screen, s, &s->nan.finding[s->shown]);
 	}
@@ -165,6 +181,13 @@ static void say_asides(const struct session *s, const struct watch *w)
 		note("%s: %.*s", diag_tool, SL(line));
 }
 
+/* Of --bounds. */
+static void say_guard(struct session *s, const struct watch *w)
+{
+	if (w->guard && !s->o->json && !s->o->quiet)
+		guard_show(&s->screen, w->guard, "aoti-nanassert: ");
+}
+
 /* During the run, so that the log does not overflow. */
 static void only_read(void *user, struct watch *w) { drain_calls(user, w); }
 
@@ -183,7 +206,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .tick = only_read,
 	    .user = &s,
 	};
-	set_wants(o, false, &wo.calls);
+	set_wants(o, false, false, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
 	drain_calls(&s, &w);
@@ -200,7 +223,10 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_asides(&s, &w);
 	s.watch = &w;
 	session_end(&s);
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
+	say_guard(&s, &w);
+	session_flush(&s);
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -281,11 +307,12 @@ int run_command(const struct nanassert_options *o, char **command)
 	struct watch w;
 	struct err err;
 	struct watch_options wo = {.command = command, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
-	set_wants(o, can_scan(o), &wo.calls);
+	set_wants(o, can_scan(o), true, &wo.calls);
 	if (session_open(&s, o, command[0], true, &err) < 0)
 		die_err(&err);
 	s.command = command;
 	s.scans = can_scan(o);
+	keep_tensors(&s, &wo.calls);
 	wo.user = &s;
 	if (watch_run(&w, &wo, &err) < 0)
 		die_err(&err);
@@ -297,14 +324,18 @@ int run_command(const struct nanassert_options *o, char **command)
 		if (!live_watched(&w.live, &why) && !o->quiet)
 			warn("%s", buf_str(&why));
 		buf_release(&why);
-		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++)
+		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
 			add_sources(&s, &w, &s.nan.finding[i]);
+			evaluate_graph(&s, &w, &s.nan.finding[i]);
+		}
 		session_end(&s);
 	} else {
+		say_guard(&s, &w);
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
+	int status = session_status(
+	    &s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s) + guard_found(w.guard), o->error_exitcode)));
 	session_close(&s);
 	return watch_end(&w, status);
 }

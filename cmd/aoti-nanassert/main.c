@@ -74,6 +74,7 @@ static const struct opt options[] = {
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_WEIGHTS(opt.how, "", false),
     RUN_OPT_LOAD(opt.how),
+    RUN_OPT_BOUNDS(opt.how),
     RUN_OPT_TIMEOUT(opt.how),
     OPT_STRING(0, "against", "EXPORTED", &opt.against, "tell the model's own NaN from the compiler's",
 	       .more = "EXPORTED is the program that torch.export.save wrote."),

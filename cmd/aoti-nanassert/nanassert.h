@@ -37,6 +37,8 @@ struct session {
 	bool scans;           /* on a GPU, calls are scanned and not waited for (CALLS_SCAN) */
 	struct nan nan;
 	struct nan_sources trace; /* of --trace */
+	char *folder;             /* of what the first calls that produced a NaN had read and written (CALLS_KEEP); NULL: not kept */
+	struct arena evaluated;   /* of causes */
 	struct against against;   /* of the first finding */
 	bool live;                /* findings are shown immediately */
 	size_t shown;
@@ -85,6 +87,15 @@ void gathered_release(struct gathered *g);
 /* Runs the model again, saves the call's tensors, and fills in the elements. Silent if that fails. */
 void closer_by_running(struct session *s, const struct watch_options *as_before, struct nan_finding *f);
 void closer_in_dump(const struct session *s, const struct dump *d, struct nan_finding *f);
+
+/* ---- evaluate.c ---- */
+
+struct firstnan;
+/* Evaluates a finding in a torch.compile graph, once: f->why. Nothing for other findings. */
+void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding *f);
+struct nan_cause *evaluate_new(struct session *s);
+/* What firstnan_find gave, as a cause. */
+void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t node, struct nan_cause *c);
 
 /* ---- show.c, document.c ---- */
 

@@ -2,6 +2,7 @@
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
 #include "base/broker/broker.h"
+#include "base/tool/tempfolder.h"
 #include "nanassert.h"
 
 #include <fcntl.h>
@@ -89,6 +90,8 @@ void session_close(struct session *s)
 	buf_release(&s->screen.b);
 	buf_release(&s->failure);
 	buf_release(&s->stopped);
+	arena_release(&s->evaluated);
+	temp_folder_remove(s->folder);
 	if (s->log >= 0)
 		close(s->log);
 }

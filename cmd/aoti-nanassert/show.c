@@ -115,12 +115,40 @@ static void show_values(struct screen *s, const struct nan_finding *f)
 	}
 }
 
+/* By evaluation; false: there is none, and rules may guess. */
+static bool show_cause(struct screen *s, const struct nan_finding *f)
+{
+	const struct nan_cause *c = f->why;
+	if (!c)
+		return false;
+	row(s, "cause");
+	if (c->found) {
+		buf_addf(&s->b, "%.*s\n", SL(c->text));
+		if (c->line.n) {
+			row(s, "Python");
+			put_style_text(s, STYLE_LINE, c->line);
+			buf_addc(&s->b, '\n');
+		}
+		if (c->infinity.n) {
+			row(s, "first inf");
+			buf_addf(&s->b, "%.*s\n", SL(c->infinity));
+		}
+	} else if (c->clean) {
+		buf_addf(&s->b,
+			 "not in the graph: its nodes, run one by one with what the call read, give no %s; aoti-verify compares the two\n",
+			 what_text(f->what));
+	} else {
+		buf_addf(&s->b, "not known: %.*s\n", SL(c->unknown));
+	}
+	return c->found;
+}
+
 static void show_guesses(struct screen *s, const struct nan_finding *f)
 {
 	struct nan_guess g[NAN_GUESSES];
-	size_t n = nan_guess(f, g, NAN_GUESSES);
+	size_t n = show_cause(s, f) ? 0 : nan_guess(f, g, NAN_GUESSES);
 	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
-		row(s, "likely");
+		row(s, f->why && f->why->found ? "before" : "likely");
 		buf_addf(&s->b, "the infinities that it read, produced by %.*s (call %u)", SL(f->inf_kernel), f->inf_call);
 		if (f->inf_buffer.n)
 			buf_addf(&s->b, " in %.*s", SL(f->inf_buffer));
@@ -128,7 +156,7 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	}
 	for (size_t i = 0; i < n; i++) {
 		bool first = !i && !(f->kind == NAN_PRODUCED && f->inf_kernel.n);
-		row(s, !first ? "or" : g[i].seen || n == 1 ? "likely" : "possibly");
+		row(s, !first ? "or" : f->kind == NAN_PRODUCED ? "perhaps" : "likely");
 		buf_addf(&s->b, "%s\n", g[i].text);
 	}
 }
@@ -157,9 +185,12 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 		show_list(s, "ATen", &c->aten, 1);
 	else if (c->kind == DUMP_KERNEL && n)
 		show_list(s, "ATen", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
-	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
+	const bool evaluated = f->why && f->why->found && f->why->line.n;
+	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0, shown = 0;
 	for (uint32_t i = from; i < f->n_lines; i++) {
-		row(s, i == from ? "Python" : "");
+		if (evaluated && slice_eq(f->line[i], f->why->line))
+			continue;
+		row(s, shown++ ? "" : evaluated ? "also of" : "Python");
 		put_style_text(s, STYLE_LINE, f->line[i]);
 		buf_addc(&s->b, '\n');
 	}
@@ -181,13 +212,31 @@ static void add_where(struct buf *b, const struct nan_finding *f)
 	}
 }
 
+/* "NaN at loss.py:19: 0 * -inf" */
+static void add_cause_title(struct buf *b, const struct nan_finding *f)
+{
+	const struct nan_cause *c = f->why;
+	buf_adds(b, what_text(f->what));
+	if (c->place.n)
+		buf_addf(b, " at %.*s", SL(c->place));
+	if (c->reason.n)
+		buf_addf(b, ": %.*s", SL(c->reason));
+	else
+		buf_addf(b, ": in %.*s", SL(c->op));
+}
+
 static void add_title(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
 	const struct dump_call *c = &f->call.c;
 	struct buf b = {0};
 	const struct nan_value *cause = f->cause != NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
-	case NAN_PRODUCED: buf_addf(&b, "%s produced by %.*s", what_text(f->what), SL(c->name)); break;
+	case NAN_PRODUCED:
+		if (f->why && f->why->found)
+			add_cause_title(&b, f);
+		else
+			buf_addf(&b, "%s produced by %.*s", what_text(f->what), SL(c->name));
+		break;
 	case NAN_CRASHED:
 		buf_addf(&b, "%.*s did not return", SL(c->name));
 		if (f->call.ended.n)
@@ -269,6 +318,8 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 			buf_addf(&s->b, "%.*s)\n", SL(f->call.c.text));
 	}
 	show_guesses(s, f);
+	if (f->why && f->why->found)
+		row(s, "kernel"), buf_addf(&s->b, "%.*s\n", SL(f->call.c.name));
 	if (f->call.c.kind != DUMP_RUN)
 		show_values(s, f);
 	else if (f->cause != NONE) {

@@ -4,6 +4,7 @@
 #include "base/tool/tempfolder.h"
 #include "base/process/elsewhere.h"
 #include "watch/dump.h"
+#include "watch/guard.h"
 #include "watch/ima.h"
 #include "printer.h"
 
@@ -159,6 +160,7 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 	struct err err;
 	if (watch_only(c, s->o->graph, s->o->step, &err) < 0)
 		die_err(&err);
+	guard_want(c, s->o->how.bounds, w->command != NULL);
 	c->lo = -__builtin_inf();
 	c->hi = __builtin_inf();
 	c->save_format = TENSOR_NPY;
@@ -220,6 +222,10 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	say_end(s, &w);
 	if (s->end)
 		s->end(s, &w);
+	if (w.guard) {
+		guard_show(&s->screen, w.guard, "aoti-printer: ");
+		s->found += guard_found(w.guard);
+	}
 	session_flush(s);
 	temp_folder_remove(s->cleanup);
 	s->cleanup = NULL;

@@ -97,7 +97,7 @@ static void out_suspects(struct json_out *o, const char *key, const struct trial
 	json_close(o);
 }
 
-static void out_finding(struct json_out *o, const struct trial *t, const struct verify_finding *f)
+static void out_finding(struct json_out *o, const struct verifier *v, const struct trial *t, const struct verify_finding *f)
 {
 	const struct observed_call *c = &t->h.observed.call[f->call];
 	double there;
@@ -129,6 +129,13 @@ static void out_finding(struct json_out *o, const struct trial *t, const struct 
 			json_close(o);
 		}
 	json_close(o);
+	for (uint32_t k = 0, node; (node = finding_inlined(v, t, f, k)) != NONE; k++) {
+		if (!k)
+			json_member_arr(o, "inlined_weights");
+		json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + node));
+	}
+	if (finding_inlined(v, t, f, 0) != NONE)
+		json_close(o);
 	json_member_u64(o, "right_with_it", f->right);
 	if (f->subtle) {
 		json_member_float(o, "compiled_ulp", f->compiled_ulp);
@@ -173,7 +180,7 @@ static void out_output(struct json_out *o, const struct trial *t, const struct v
 	buf_release(&place);
 }
 
-static void out_trial(struct json_out *o, const struct trial *t)
+static void out_trial(struct json_out *o, const struct verifier *v, const struct trial *t)
 {
 	const struct tally n = tally(t);
 	json_member_some(o, "inputs", slice_str(input_words[t->kind]));
@@ -190,7 +197,7 @@ static void out_trial(struct json_out *o, const struct trial *t)
 		out_output(o, t, &t->h.verify.output[i]);
 	json_member_arr(o, "findings");
 	for (uint32_t i = 0; i < t->h.verify.n_findings; i++)
-		out_finding(o, t, &t->h.verify.finding[i]);
+		out_finding(o, v, t, &t->h.verify.finding[i]);
 	json_close(o);
 	json_rows(o, "calls", c, t->h.observed.n_calls)
 		out_call(o, t, c);
@@ -204,6 +211,8 @@ void verifier_document(struct json_out *o, const struct verifier *v)
 	json_member_some(o, "graph", slice_str(v->pair.graph));
 	json_member_some(o, "package", slice_str(v->pair.package));
 	json_member_u64(o, "status", verifier_status(v));
+	if (!v->pair.is_dump)
+		json_member_some(o, "operators", v->o->how.torch ? SLICE("torch") : SLICE("pt2-run"));
 	json_member_u64(o, "weights_compared", v->pair.n_weights);
 	json_rows(o, "weights", i, v->pair.n_differing) {
 		json_member_str(o, "path", v->pair.weight[i].fqn);
@@ -211,8 +220,11 @@ void verifier_document(struct json_out *o, const struct verifier *v)
 		json_member_u64(o, "differ", v->pair.weight[i].bad);
 		json_member_float(o, "max_abs", v->pair.weight[i].max_abs);
 	}
-	out_nodes(o, v->trial[0]);
+	if (v->n_trials) /* else it crashed */
+		out_nodes(o, v->trial[0]);
 	json_rows(o, "runs", i, v->n_trials)
-		out_trial(o, v->trial[i]);
+		out_trial(o, v, v->trial[i]);
+	if (v->guarded)
+		guard_json(o, &v->guard);
 	json_close(o);
 }

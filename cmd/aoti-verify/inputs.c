@@ -15,6 +15,9 @@ const char *const input_text[INPUT_KINDS] = {
     [INPUTS_SIZES] = "other sizes",
     [INPUTS_VALUES] = "ties, zeros and signs",
     [INPUTS_SPECIAL] = "NaN and large numbers",
+    [INPUTS_ALONE] = "alone: ties and zeros",
+    [INPUTS_ALONE + 1] = "alone: extremes",
+    [INPUTS_ALONE + 2] = "alone: positive",
 };
 const char *const input_words[INPUT_KINDS] = {
     [INPUTS_GIVEN] = "as given",
@@ -22,6 +25,9 @@ const char *const input_words[INPUT_KINDS] = {
     [INPUTS_SIZES] = "other sizes",
     [INPUTS_VALUES] = "ties, zeros and signs",
     [INPUTS_SPECIAL] = "NaN and large numbers",
+    [INPUTS_ALONE] = "kernels alone: ties and zeros",
+    [INPUTS_ALONE + 1] = "kernels alone: extremes",
+    [INPUTS_ALONE + 2] = "kernels alone: positive",
 };
 
 /* splitmix64 */

@@ -6,7 +6,7 @@
 #include "base/broker/broker.h"
 #include "verifier.h"
 
-static struct verifier_options opt = {.error_exitcode = -1};
+static struct verifier_options opt = {.error_exitcode = -1, .how.bounds = true};
 
 static const struct opt options[] = {
     OPT_HEADING("What to verify"),
@@ -14,6 +14,8 @@ static const struct opt options[] = {
 	       .more = "By its name: 0/0:inductor_post_grad_graph."),
     RUN_OPT_REPEAT('N', "runs", "N", opt.how, "", "Default: 1; 2 if a call changes the model's buffers."),
     OPT_FLAG(0, "no-more", &opt.no_more, "test only the given inputs", .more = "Not with other sizes and values, too."),
+    OPT_FLAG(0, "kernels-alone", &opt.alone, "call every kernel alone, however long it takes",
+	     .more = "Default: as many as 2 seconds and 32 MB allow."),
     OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "set the seed for generated inputs (default: 0)"),
     OPT_FLAG(0, "partial", &opt.partial, "exit 0 even if some kernels could not be verified"),
     OPT_FLAG(0, "strict", &opt.strict, "exit 1 also if a kernel is less exact than eager"),
@@ -22,6 +24,7 @@ static const struct opt options[] = {
     RUN_OPT_WEIGHTS(opt.how, " of both", false),
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_LOAD(opt.how),
+    OPT_FLAG(0, "bounds", &opt.how.bounds, "look for memory errors, in one more run (default)", .rare = true),
     RUN_OPT_TIMEOUT(opt.how),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
     OPT_HEADING("Output"),
@@ -73,6 +76,25 @@ static void end_by_signal(void)
 		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
 }
 
+/* The model did not survive its run: what its kernels do to memory tells why. */
+static int show_crash(struct verifier *v, const struct err *err)
+{
+	struct screen s = screen_make();
+	if (opt.json) {
+		struct json_out o = {.b = &s.b};
+		verifier_document(&o, v);
+		buf_addc(&s.b, '\n');
+	} else if (!opt.quiet) {
+		verifier_guard_show(&s, v);
+	}
+	if (!opt.quiet)
+		warn("%s", err->text);
+	verifier_close(v);
+	end_by_signal();
+	screen_end(&s);
+	return opt.error_exitcode >= 0 ? opt.error_exitcode : EXIT_FOUND;
+}
+
 int main(int argc, char **argv)
 {
 	struct operands in;
@@ -88,11 +110,15 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_OUTPUT, opt.html);
 	run_trust(&opt.how);
 	broker_seal(0);
-	if (verifier_open(&v, &opt, &in, &err) < 0) {
+	const int opened = verifier_open(&v, &opt, &in, &err);
+	if (opened < 0 && verifier_crashed(&v, &in))
+		return show_crash(&v, &err);
+	if (opened < 0) {
 		verifier_close(&v);
 		end_by_signal();
 		die_err(&err);
 	}
+	verifier_guard(&v, &in);
 	say_notes(&v);
 	s = screen_make();
 	if (opt.json) {
@@ -101,6 +127,7 @@ int main(int argc, char **argv)
 		buf_addc(&s.b, '\n');
 	} else if (!opt.quiet) {
 		verifier_show(&s, &v);
+		verifier_guard_show(&s, &v);
 	}
 	const int status = verifier_status(&v), paged = opt.html ? verifier_page(&v, opt.html, &err) : 0;
 	verifier_close(&v);

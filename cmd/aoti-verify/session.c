@@ -4,6 +4,8 @@
 #include "base/tool/tempfolder.h"
 #include "verifier.h"
 
+#include <time.h>
+
 /* ---- runs ---- */
 
 static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
@@ -35,8 +37,14 @@ static int try_run(struct verifier *v, struct source *s, uint32_t run, struct er
 	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
 	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
-			 err);
+	if (held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
+		      err) < 0)
+		return -1;
+	for (uint32_t i = 0; i + 1 < v->n_trials; i++) { /* each serves the other */
+		verify_proved(&t->h.verify, &v->trial[i]->h.verify);
+		verify_proved(&v->trial[i]->h.verify, &t->h.verify);
+	}
+	return 0;
 }
 
 static uint32_t runs_of(const struct source *s)
@@ -90,10 +98,92 @@ static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
 	return r;
 }
 
+/* ---- kernels one by one ---- */
+
+enum { ALONE_SECONDS = 2 };
+static const uint64_t ALONE_BYTES = 32u << 20;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What is saved: only these kernels, if there are not too many of them. */
+static void filter_kernels(const struct alone *a, struct calls_config *c)
+{
+	for (uint32_t i = 0; i < a->n_calls && a->n_calls <= CALLS_FILTERS; i++) {
+		const struct slice name = a->v->o->call[a->call[i]].d->name;
+		if (name.n >= sizeof(c->filter[0])) {
+			c->n_filters = 0;
+			return;
+		}
+		snprintf(c->filter[c->n_filters++], sizeof(c->filter[0]), "%.*s", SL(name));
+	}
+}
+
+static int run_alone(struct verifier *v, struct source *s, const char *const *operand, int n, struct slice given, struct err *err)
+{
+	struct watch_options wo = {
+	    .model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .given = given, .quiet = true};
+	wo.how.runs = ALONE_SETS;
+	filter_kernels(&v->alone, &wo.calls);
+	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0 || dump_open(&s->dump, s->folder, err) < 0)
+		return -1;
+	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
+	return 0;
+}
+
+static int judge_alone(struct verifier *v, struct source *s, uint64_t deadline, struct err *err)
+{
+	for (uint32_t set = 0; set < ALONE_SETS; set++) {
+		struct trial *t = xcalloc(1, sizeof(*t));
+		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set, .source = s};
+		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
+		if (alone_judge(&v->alone, &t->h, &s->dump, s->model_id, set, deadline, err) < 0)
+			return -1;
+		if (trial_found(t))
+			break;
+	}
+	return 0;
+}
+
+/* With the inputs of the first trial, in which nothing was wrong. */
+static int try_alone(struct verifier *v, const char *const *operand, int n, struct err *err)
+{
+	const uint64_t deadline = v->o->alone ? 0 : now() + ALONE_SECONDS * UINT64_C(1000000000);
+	struct source *s = add_source(v, INPUTS_ALONE);
+	struct buf given = {0};
+	alone_plan(&v->alone, &v->trial[0]->h, (struct alone_options){v->o->seed, v->o->alone ? 0 : ALONE_BYTES});
+	v->has_alone = true;
+	if (!v->alone.n_calls)
+		return 0;
+	int r = (s->folder = temp_folder(TEMP_VERIFY, err)) ? 0 : -1;
+	if (!r && (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(v, s, operand, n, buf_slice(&given), err) < 0 ||
+		   judge_alone(v, s, deadline, err) < 0))
+		r = -1;
+	v->alone_cut = deadline && now() > deadline;
+	buf_release(&given);
+	return r;
+}
+
+/* Also what cannot be tried is only noted. */
+static void try_kernels(struct verifier *v, const char *const *operand, int n)
+{
+	const uint32_t before = v->n_trials;
+	struct err err = {0};
+	if (try_alone(v, operand, n, &err) >= 0 || child_signalled())
+		return;
+	buf_addf(&v->notes, "kernels could not be called alone: %s\n", err.text);
+	while (v->n_trials > before)
+		trial_release(v->trial[--v->n_trials]);
+}
+
 /* Further inputs are optional: one that cannot be tried is only noted. */
 static void try_more(struct verifier *v)
 {
-	for (enum input_kind kind = INPUTS_SIZES; kind < INPUT_KINDS; kind++) {
+	for (enum input_kind kind = INPUTS_SIZES; kind < INPUTS_ALONE; kind++) {
 		const uint32_t n = v->n_trials;
 		struct err err = {0};
 		if (try_made(v, kind, &err) >= 0)
@@ -136,11 +226,19 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 	const int r = made ? try_made(v, INPUTS_MADE, err) : try_given(v, in->v + 2, in->n - 2, err);
 	if (r >= 0 && !o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs)
 		try_more(v);
+	if (r >= 0 && (o->alone || !o->no_more) && !verifier_found(v) && !child_signalled()) {
+		char *path = made ? xasprintf("%s/inputs.pt", v->source[0].folder) : NULL;
+		const char *operand[] = {path};
+		try_kernels(v, made ? operand : in->v + 2, made ? 1 : in->n - 2);
+		free(path);
+	}
 	return r < 0 ? -1 : 0;
 }
 
 void verifier_close(struct verifier *v)
 {
+	if (v->has_alone) /* it refers to the first trial */
+		alone_release(&v->alone);
 	while (v->n_trials)
 		trial_release(v->trial[--v->n_trials]);
 	free(v->trial);
@@ -151,6 +249,7 @@ void verifier_close(struct verifier *v)
 	}
 	v->n_sources = 0;
 	buf_release(&v->notes);
+	guard_release(&v->guard);
 	pair_close(&v->pair);
 }
 
@@ -166,7 +265,7 @@ struct tally tally(const struct trial *t)
 		case VERIFY_ROUNDING: n.rounding++; break;
 		case VERIFY_EFFECT: n.effect++; break;
 		case VERIFY_WRONG: n.wrong++; break;
-		case VERIFY_OPEN: n.open++; break;
+		case VERIFY_OPEN: n.open += !trial_is_alone(t); break;
 		case VERIFY_OPERATOR: n.operators++; break;
 		}
 		n.tf32 += row->tf32;
@@ -179,6 +278,24 @@ struct tally tally(const struct trial *t)
 	n.outputs_differ = t->h.verify.n_differ;
 	n.outputs_open = t->h.verify.n_unknown;
 	return n;
+}
+
+/* Between what the call read and the node. */
+uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k)
+{
+	const struct verify *h = &t->h.verify;
+	const struct observed_call *c = &t->h.observed.call[f->call];
+	for (uint32_t i = 0; !f->given && i < h->ref->program->n_inputs; i++) {
+		bool read = false;
+		if (!pair_inlined(&v->pair, h->ref, i) || (i != f->node && !reference_below(h->ref, f->node, i)))
+			continue;
+		for (uint32_t r = c->read; r < c->read + c->n_reads && i != f->node; r++) /* another kernel's */
+			for (uint32_t m = 0; m < h->read[r].n; m++)
+				read |= reference_below(h->ref, h->read[r].m[m].node, i);
+		if (!read && k-- == 0)
+			return i;
+	}
+	return NONE;
 }
 
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32])
@@ -199,7 +316,7 @@ enum exit_status verifier_status(const struct verifier *v)
 		open |= trial_counts(v->trial[i]) && (n.open || n.outputs_open);
 		less_exact |= trial_counts(v->trial[i]) && n.less_exact;
 	}
-	if (verifier_found(v) || v->pair.n_differing || (v->o->strict && less_exact))
+	if (verifier_found(v) || v->pair.n_differing || guard_found(&v->guard) || (v->o->strict && less_exact))
 		return v->o->error_exitcode >= 0 ? (enum exit_status)v->o->error_exitcode : EXIT_FOUND;
 	return open && !v->o->partial ? EXIT_PARTIAL : EXIT_FINE;
 }

@@ -59,7 +59,34 @@ static void read_values(struct screen *s, const struct trial *t, const struct ve
 	buf_release(&b);
 }
 
-static void finding(struct screen *s, const struct trial *t, const struct verify_finding *f)
+static struct slice weight_path(const struct trial *t, uint32_t node)
+{
+	const struct contract *c = &t->h.ref.program->contract;
+	const struct slice name = graph_name(t->h.ref.g, t->h.ref.first + node);
+	for (uint32_t i = 0; i < c->n_constants; i++)
+		if (slice_eq(c->constant[i].name, name))
+			return c->constant[i].fqn;
+	return name;
+}
+
+static void inlined(struct screen *s, const struct verifier *v, const struct trial *t, const struct verify_finding *f)
+{
+	struct buf b = {0};
+	uint32_t node, n = 0;
+	for (; n < 5 && (node = finding_inlined(v, t, f, n)) != NONE; n++) {
+		if (node != f->node || n)
+			buf_adds(&b, n ? ", " : "or ");
+		buf_add_slice(&b, weight_path(t, node));
+	}
+	if (n) {
+		buf_addf(&b, ": the code holds %s values, and they have changed since: compile the package again",
+			 n == 1 ? "its" : "their");
+		show_row(s, "weight", &b);
+	}
+	buf_release(&b);
+}
+
+static void finding(struct screen *s, const struct verifier *v, const struct trial *t, const struct verify_finding *f)
 {
 	const struct slice line = held_line(&t->h, f->node);
 	struct buf b = {0};
@@ -85,6 +112,7 @@ static void finding(struct screen *s, const struct trial *t, const struct verify
 		show_row(s, "values", &b);
 		read_values(s, t, f);
 	}
+	inlined(s, v, t, f);
 	if (f->subtle) {
 		buf_addf(&b, "%.3g ulp off the float64 result for the same inputs; eager is %.3g off", f->compiled_ulp, f->eager_ulp);
 		show_row(s, "error", &b);
@@ -247,8 +275,8 @@ static struct kernels count_kernels(const struct verifier *v)
 		for (uint32_t c = 0; trial_counts(v->trial[i]) && c < v->trial[i]->h.observed.n_calls; c++) {
 			const enum verify_what what = v->trial[i]->h.verify.row[c].what;
 			if (what != VERIFY_OPERATOR)
-				PUSH_TO(k, n_k, cap) =
-				    (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG, what == VERIFY_OPEN};
+				PUSH_TO(k, n_k, cap) = (struct kernel){v->trial[i]->h.observed.call[c].d->name, what == VERIFY_WRONG,
+								       what == VERIFY_OPEN && !trial_is_alone(v->trial[i])};
 		}
 	if (n_k)
 		qsort(k, n_k, sizeof(*k), by_name);
@@ -319,8 +347,8 @@ static void trials(struct screen *s, const struct verifier *v)
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct trial *t = v->trial[i];
 		const struct tally n = tally(t);
-		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run ? ", again" : "", n.equal, n.rounding, n.effect,
-			 n.wrong, n.open);
+		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run && !trial_is_alone(t) ? ", again" : "", n.equal,
+			 n.rounding, n.effect, n.wrong, n.open);
 		if (n.rounding)
 			buf_addf(&b, "%.2g ulp\t%.2g ulp", n.compiled_ulp, n.eager_ulp);
 		else
@@ -409,13 +437,15 @@ static void again(struct screen *s, const struct trial *t, uint32_t f)
 	buf_release(&b);
 }
 
-static void findings(struct screen *s, const struct trial *t)
+static void findings(struct screen *s, const struct verifier *v, const struct trial *t)
 {
 	if (!t)
 		return;
 	buf_addc(&s->b, '\n');
 	if (!trial_counts(t))
 		buf_addf(&s->b, "only with generated inputs (%s):\n", input_text[t->kind]);
+	else if (trial_is_alone(t))
+		buf_addf(&s->b, "called %s, instead of what the model computed:\n", input_text[t->kind]);
 	else if (t->kind > INPUTS_MADE)
 		buf_addf(&s->b, "with generated inputs (%s%s):\n", input_text[t->kind], t->run ? ", called again" : "");
 	else if (t->run)
@@ -423,7 +453,7 @@ static void findings(struct screen *s, const struct trial *t)
 	for (int less_exact = 0; less_exact < 2; less_exact++) {
 		for (uint32_t f = 0; f < t->h.verify.n_findings; f++)
 			if (t->h.verify.finding[f].less_exact == less_exact && !is_again(t, f)) {
-				finding(s, t, &t->h.verify.finding[f]);
+				finding(s, v, t, &t->h.verify.finding[f]);
 				again(s, t, f);
 			}
 		if (less_exact)
@@ -435,18 +465,67 @@ static void findings(struct screen *s, const struct trial *t)
 	}
 }
 
+/* Whose operators ran beside the kernels, if not torch's. */
+static void operators(struct screen *s, const struct verifier *v)
+{
+	enum { MOST = 5 };
+	static const char *const before[] = {"aoti_torch_", "cpu_"};
+	const struct observed *o = &v->trial[0]->h.observed;
+	struct slice name[MOST];
+	struct buf b = {0};
+	uint32_t n = 0;
+	for (uint32_t c = 0; !v->pair.is_dump && !v->o->how.torch && c < o->n_calls; c++) {
+		struct slice op = o->call[c].d->name;
+		bool again = o->call[c].compiled;
+		for (size_t i = 0; i < ARRAY_LEN(before); i++)
+			op = slice_starts(op, before[i]) ? slice_of(op.p + strlen(before[i]), op.n - strlen(before[i])) : op;
+		op = slice_ends(op, "_out") ? slice_of(op.p, op.n - 4) : op;
+		for (uint32_t i = 0; i < n && i < MOST; i++)
+			again |= slice_eq(name[i], op);
+		if (!again && n++ < MOST)
+			name[n - 1] = op;
+	}
+	for (uint32_t i = 0; i < n && i < MOST; i++)
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(name[i], 60));
+	if (n) {
+		buf_addf(&b, "%s: pt2-run's own operators; --torch takes torch's", n > MOST ? " and others" : "");
+		show_row(s, "operators", &b);
+	}
+	buf_release(&b);
+}
+
+/* How many kernels were called alone, if not all. */
+static void alone(struct screen *s, const struct verifier *v)
+{
+	const struct trial *t = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
+	struct buf b = {0};
+	uint32_t n = 0;
+	for (uint32_t c = 0; t && trial_is_alone(t) && c < t->h.observed.n_calls; c++)
+		n += t->h.verify.row[c].what != VERIFY_OPEN;
+	if (v->has_alone && n < v->alone.n_kernels) {
+		buf_addf(&b, "%u of %u kernels were called alone", n, v->alone.n_kernels);
+		if (v->alone_cut || v->alone.n_too_large)
+			buf_adds(&b, ", within 2 seconds and 32 MB; --kernels-alone tries all");
+		show_row(s, "alone", &b);
+	}
+	buf_release(&b);
+}
+
 void verifier_show(struct screen *s, const struct verifier *v)
 {
 	const struct trial *t = first_found(v, true);
 	headline(s, v);
 	trials(s, v);
+	operators(s, v);
 	tf32(s, v);
 	weights(s, v);
-	findings(s, t);
-	findings(s, first_found(v, false));
-	open_calls(s, t ? t : v->trial[0]);
+	findings(s, v, t);
+	findings(s, v, first_found(v, false));
+	alone(s, v);
+	const struct trial *whole = t && !trial_is_alone(t) ? t : v->trial[0];
+	open_calls(s, whole);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');
-		show_calls(s, t ? t : v->trial[0]);
+		show_calls(s, whole);
 	}
 }

@@ -2,9 +2,11 @@
  * through aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
 #ifndef VERIFIER_H
 #define VERIFIER_H
+#include "aten/verify/alone.h"
 #include "aten/verify/pair.h"
 #include "base/tool/opt.h"
 #include "base/tool/screen.h"
+#include "watch/guard.h"
 #include "watch/inputs.h"
 #include "watch/watch.h"
 
@@ -13,7 +15,7 @@ struct verifier_options {
 	const char *of, *html; /* of: which graph in a trace */
 	int error_exitcode;
 	uint64_t seed, max_bytes;
-	bool json, quiet, all, partial, strict, no_more;
+	bool json, quiet, all, partial, strict, no_more, alone;
 };
 
 /* The kinds of inputs that a model is called with. */
@@ -24,7 +26,8 @@ enum input_kind {
 	INPUTS_VALUES,  /* ties, zeros, signs */
 	INPUTS_SPECIAL, /* NaN and large numbers: what fails only there is reported, but is not a verdict. No infinities: eager's own
 			 * vector code turns some into NaN (gelu(inf) is NaN in 2.13) */
-	INPUT_KINDS,
+	INPUTS_ALONE,   /* and the following: kernels called one by one (aten/verify/alone.h), a kind for each of its sets */
+	INPUT_KINDS = INPUTS_ALONE + ALONE_SETS,
 };
 extern const char *const input_words[INPUT_KINDS]; /* in JSON */
 extern const char *const input_text[INPUT_KINDS];  /* for people */
@@ -51,7 +54,11 @@ struct verifier {
 	uint32_t n_sources;
 	struct trial **trial;
 	uint32_t n_trials, cap_trials;
+	struct guard guard; /* memory errors of kernels, if .guarded */
+	bool guarded;
 	struct buf notes; /* what could not be tried, one line each */
+	struct alone alone;
+	bool has_alone, alone_cut; /* cut: time or memory was not enough for all */
 };
 
 /* in: the graph, then a package and its inputs, or a dump. */
@@ -59,7 +66,15 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 void verifier_close(struct verifier *v);
 enum exit_status verifier_status(const struct verifier *v);
 /* Do its findings count? Not if they only occur with generated NaN and the like. */
+static inline bool trial_is_alone(const struct trial *t) { return t->kind >= INPUTS_ALONE; }
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
+
+/* ---- memory.c ---- */
+
+void verifier_guard(struct verifier *v, const struct operands *in);
+/* The same after a run that failed. True: it found memory errors. */
+bool verifier_crashed(struct verifier *v, const struct operands *in);
+void verifier_guard_show(struct screen *s, const struct verifier *v);
 
 /* ---- inputs.c: further inputs ---- */
 
@@ -76,6 +91,9 @@ struct tally {
 };
 struct tally tally(const struct trial *t);
 static inline bool trial_found(const struct trial *t) { return tally(t).findings || tally(t).outputs_differ; }
+/* Weights that the code holds, and that the finding's node is or is computed from: one that has changed since explains the finding. The
+ * k-th one; NONE: there are no more. */
+uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k);
 /* "out3"; the path of a buffer, the name of an input. */
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32]);
 static inline bool output_has_place(const struct trial *t, const struct verify_output *x)

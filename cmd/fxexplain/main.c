@@ -1,12 +1,14 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
+#include "explain/alive.h"
 #include "explain/explain.h"
 
 #include "base/io/mapfile.h"
 
 extern const struct opt_command kernel_command, profile_command, crash_command, fix_command, report_command, cache_command, serve_command,
-    run_command, replay_command;
-static const struct opt_command *const commands[] = {&kernel_command, &profile_command, &crash_command, &fix_command,    &report_command,
-						     &cache_command,  &serve_command,   &run_command,   &replay_command, NULL};
+    run_command, replay_command, mend_command;
+static const struct opt_command *const commands[] = {
+    &kernel_command, &profile_command, &crash_command, &fix_command, &report_command, &cache_command, &serve_command,
+    &run_command,    &replay_command,  &mend_command,  NULL};
 static const struct opt_spec spec = {
     .tool = "fxexplain",
     .about = "What went wrong in this torch.compile or AOTInductor run, and what next?",
@@ -31,6 +33,7 @@ int main(int argc, char **argv)
 	if (in.sub) {
 		status = in.sub->run(&in);
 	} else {
+		alive_look(in.v, in.n);
 		explain_begin(true, NULL);
 		status = explain_paths(&explain_opt, in.v, in.n);
 	}

@@ -29,6 +29,7 @@ static int refuse_options(const struct ptrun_options *o, const char *path, struc
 			   : o->unconfined    ? "unconfined"
 			   : o->threads       ? "threads"
 			   : o->how.timeout_s ? "timeout"
+			   : o->how.bounds    ? "bounds"
 					      : NULL;
 	return name ? err_set(err, EXIT_USAGE, "--%s applies to compiled code: '%s' is a graph, which is run operator by operator", name,
 			      path)
@@ -78,12 +79,13 @@ static int run_often(const struct ptrun_options *o, const struct program *p, con
 {
 	const uint64_t runs = o->how.runs ? (uint64_t)o->how.runs : o->profile ? REPEAT : 1;
 	const struct interp_options how = {.as_double = o->as_double, .max_bytes = o->max_bytes};
+	OWNED(program_state_release) struct program_state state = {0};
 	struct program_result result;
 	struct run_times *t = &r->out.times;
 	uint64_t *later = arena_alloc(&r->out.arena, runs * sizeof(*later));
 	for (t->runs = 0; t->runs < runs; t->runs++) {
 		const int64_t start = clock_ns();
-		if (program_run(p, in->v, in->n, &how, &result, err) < 0)
+		if (program_run_on(p, in->v, in->n, &how, &state, &result, err) < 0)
 			return -1;
 		const uint64_t took = (uint64_t)(clock_ns() - start);
 		if (t->runs + 1 == runs)

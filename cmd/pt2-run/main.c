@@ -32,6 +32,7 @@ static const struct opt options[] = {
     RUN_OPT_WEIGHTS(opt.how, "", false),
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_LOAD(opt.how),
+    RUN_OPT_BOUNDS(opt.how),
     OPT_FLAG(0, "double", &opt.as_double, "compute a graph in double precision", .more = "Every float and complex number of it."),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
 	       .more = "By its name: 0/0:aot_forward_graph."),
@@ -49,6 +50,9 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
+    {.of = "bounds",
+     .with = "threads max-memory unconfined verbose profile",
+     .text = "--bounds cannot be combined with --profile, --threads, --max-memory, --unconfined or --verbose"},
     {.of = "format", .without = "output", .text = "--format requires -o"},
     {.of = "quiet", .with = "json profile", .text = "--quiet cannot be combined with --json or --profile"},
     {.of = "full", .with = "json profile output", .text = "--full cannot be combined with -o, --json or --profile"},
@@ -89,12 +93,32 @@ static void show_printed(void *user, struct slice text)
 	buf_release(&s.b);
 }
 
-static int run_operand(const struct operands *in, struct run_result *r, struct err *err)
+static int run_guarded(const struct operands *in, struct run_result *r, struct guard *b, struct err *err)
+{
+	const struct watch_options o = {
+	    .model = in->v[0], .operand = in->v + 1, .n_operand = in->n - 1, .how = opt.how, .quiet = opt.quiet};
+	return guard_run(&o, b, r, err);
+}
+
+/* To standard error, beside the outputs; they are in the JSON document. */
+static void say_bounds(const struct guard *b)
+{
+	struct screen s = {0};
+	if (!opt.json && !(opt.quiet && !guard_found(b))) {
+		guard_show(&s, b, "pt2-run: ");
+		screen_write(&s, STDERR_FILENO, "standard error", NULL);
+	}
+	buf_release(&s.b);
+}
+
+static int run_operand(const struct operands *in, struct run_result *r, struct guard *b, struct err *err)
 {
 	struct loaded l;
 	struct inputs given;
 	if (opt.graph || graph_file_is(in->v[0]) || is_exported(in->v[0]))
 		return run_graph(&opt, in, r, err);
+	if (opt.how.bounds)
+		return run_guarded(in, r, b, err);
 	if (opt.max_bytes)
 		return err_set(err, EXIT_USAGE, "--max-bytes applies to a graph; use --max-memory for compiled code");
 	if (opt.as_double)
@@ -119,18 +143,23 @@ static int run_operand(const struct operands *in, struct run_result *r, struct e
 }
 
 /* OUT is created before the model runs, so that write errors are reported at once. */
-static int run_and_write(const struct operands *in, struct err *err)
+static int run_and_write(const struct operands *in, bool *found, struct err *err)
 {
 	struct run_result r = {0};
+	struct guard b = {0};
 	struct output *out = NULL;
 	enum tensor_format format = TENSOR_NPZ;
 	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
 		return -1;
 	broker_seal(0);
-	int rc = run_operand(in, &r, err);
+	int rc = run_operand(in, &r, &b, err);
 	if (!rc && child_signalled()) { /* the signal came too early or too late to end the model */
 		run_result_release(&r);
 		rc = -1;
+	}
+	if (!rc && opt.how.bounds) {
+		say_bounds(&b);
+		*found = guard_found(&b);
 	}
 	if (!rc) {
 		say_notes(&r);
@@ -141,9 +170,10 @@ static int run_and_write(const struct operands *in, struct err *err)
 			out = NULL;
 		}
 		if (!rc && !opt.quiet)
-			rc = show_result(&opt, in->v[0], &r.out, err);
+			rc = show_result(&opt, in->v[0], &r.out, opt.how.bounds ? &b : NULL, err);
 		run_result_release(&r);
 	}
+	guard_release(&b);
 	if (out)
 		output_abort(out);
 	return rc;
@@ -153,6 +183,7 @@ int main(int argc, char **argv)
 {
 	struct operands in;
 	struct err err = {0};
+	bool found = false;
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
@@ -162,12 +193,12 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_UNCONFINED, NULL);
 	run_trust(&opt.how);
 	child_signals(CHILD_SIGNALS_FORWARD); /* files are then removed, as after any other failure */
-	int rc = run_and_write(&in, &err);
+	int rc = run_and_write(&in, &found, &err);
 	run_how_release(&opt.how);
 	operands_release(&in);
 	if (child_signalled())
 		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
 	if (rc < 0)
 		die_err(&err);
-	return EXIT_FINE;
+	return found ? EXIT_FOUND : EXIT_FINE;
 }

@@ -2,6 +2,7 @@
 #ifndef PTRUN_H
 #define PTRUN_H
 #include "base/tool/opt.h"
+#include "watch/guard.h"
 #include "watch/inputs.h"
 #include "watch/run.h"
 
@@ -24,7 +25,7 @@ int save_format(const struct ptrun_options *o, enum tensor_format *format, struc
 /* Writes the tensor outputs to fd. */
 int save_outputs(int fd, enum tensor_format format, const struct runfile *out, const char *path, struct err *err);
 
-/* Prints the outputs or the times, as text or JSON, to standard output. */
-int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, struct err *err);
+/* Prints the outputs or the times, as text or JSON, to standard output. b: of --bounds, NULL without it. */
+int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, const struct guard *b, struct err *err);
 
 #endif

@@ -87,7 +87,8 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 	json_close(o);
 }
 
-static void show_json(struct buf *b, const struct ptrun_options *opt, const char *model, const struct runfile *out)
+static void show_json(struct buf *b, const struct ptrun_options *opt, const char *model, const struct runfile *out,
+		      const struct guard *bounds)
 {
 	struct json_out o = {.b = b};
 	struct time_row row[ROWS];
@@ -104,15 +105,17 @@ static void show_json(struct buf *b, const struct ptrun_options *opt, const char
 	for (size_t i = 0; i < n; i++)
 		json_member_u64(&o, row[i].key, row[i].ns);
 	json_close(&o);
+	if (bounds)
+		guard_json(&o, bounds);
 	json_close(&o);
 	buf_addc(b, '\n');
 }
 
-int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, struct err *err)
+int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, const struct guard *b, struct err *err)
 {
 	struct screen s = screen_make();
 	if (o->json)
-		show_json(&s.b, o, model, out);
+		show_json(&s.b, o, model, out, b);
 	else if (o->profile)
 		show_times(&s, o, &out->times);
 	for (size_t i = 0; i < out->n && !o->json && !o->profile && !o->output && !screen_full(&s); i++)

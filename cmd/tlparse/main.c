@@ -12,7 +12,9 @@
 #include "base/tool/diag.h"
 #include "base/tool/json_stream.h"
 #include "base/tool/opt.h"
+#include "base/io/distinfo.h"
 #include "base/io/mapfile.h"
+#include "base/srcloc.h"
 #include "base/tool/output.h"
 
 #include <dirent.h>
@@ -425,6 +427,7 @@ int main(int argc, char **argv)
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	srcloc_is_installed = distinfo_beside;
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);

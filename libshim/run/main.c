@@ -29,6 +29,7 @@ static const char usage[] =
     "  --limit-memory N   bytes of address space\n"
     "  --check-inputs     AOTI_RUNTIME_CHECK_INPUTS=1: the model checks them itself\n"
     "  --watched          libpt2probe.so is preloaded: open its files first\n"
+    "  --guard            with --watched: freed memory stays unmapped (libpt2shim.so)\n"
     "  --save-dir DIR     with --watched: create new files there\n"
     "  --unconfined       no system call filter\n"
     "  --gpu              the model is for CUDA: needs an installed CUDA libtorch, runs unconfined\n"
@@ -69,6 +70,7 @@ enum {
 	MEMORY,
 	CHECK,
 	WATCHED,
+	GUARD,
 	SAVE_DIR,
 	UNCONFINED,
 	GPU,
@@ -92,6 +94,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"limit-memory", required_argument, NULL, MEMORY},
     {"watched", no_argument, NULL, WATCHED},
+    {"guard", no_argument, NULL, GUARD},
     {"check-inputs", no_argument, NULL, CHECK},
     {"save-dir", required_argument, NULL, SAVE_DIR},
     {"unconfined", no_argument, NULL, UNCONFINED},
@@ -130,6 +133,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		case MEMORY: j->max_memory = number(optarg, "limit-memory"); break;
 		case CHECK: setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1); break;
 		case WATCHED: j->watched = true; break;
+		case GUARD: j->guard = true; break;
 		case SAVE_DIR: j->save_dir = optarg; break;
 		case UNCONFINED: j->unconfined = true; break;
 		case GPU: j->gpu = true; break;

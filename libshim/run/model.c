@@ -47,6 +47,7 @@ struct torch {
 	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL if missing */
 	const char *(*last_error)(void);                                 /* libpt2shim.so only */
 	bool (*starved)(void);
+	void (*guard_freed)(void);
 };
 
 static uint64_t now(clockid_t clock)
@@ -249,6 +250,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (needs torch 2.4 or later)", path);
 	FIND(t->so, "shim_last_error", t->last_error);
 	FIND(t->so, "shim_starved", t->starved);
+	FIND(t->so, "shim_guard_freed", t->guard_freed);
 	FIND(t->so, "aoti_torch_copy_", t->settle);
 	return 0;
 }
@@ -673,6 +675,8 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	uint64_t start = now(CLOCK_MONOTONIC);
 	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
 		return -1;
+	if (j->guard && t.guard_freed)
+		t.guard_freed();
 	times.torch = now(CLOCK_MONOTONIC) - start;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;

@@ -13,7 +13,7 @@ struct job {
 	unsigned runs, threads;
 	uint64_t max_memory;
 	bool gpu; /* the model is for CUDA: libtorch_cuda.so beside .torch; inputs and outputs are copied */
-	bool verbose, watched, unconfined, quiet;
+	bool verbose, watched, guard, unconfined, quiet;
 	int in_memory;                  /* a copy of .model in memory, to load it from if its folder is noexec; -1: .model itself */
 	bool own_copy;                  /* .model may be modified to make it loadable (modelso_make_loadable) */
 	int out_fd, own_err, model_err; /* the output file; the real stderr; where the model's output can be read, or -1 */

@@ -2,6 +2,7 @@
  *
  *     pt2utils -h                     lists them
  *     pt2utils fxexplain trace.log    is fxexplain; so is this program under that name
+ *     pt2utils trace.log              is pt2: so is all else
  *
  * launch.c makes the first of the second. PT2_TOOLS (packaging.mk) is TOOL(symbol, name, about) for each, about being its manual page's
  * own words: main() of its objects has become main_SYMBOL, their other symbols are their own. */
@@ -45,7 +46,7 @@ static void list_tools(FILE *to)
 	      "  pt2utils fxexplain run -- python app.py        # what went wrong?\n"
 	      "  pt2utils tlparse trace.log --html=page.html    # what did torch.compile do?\n"
 	      "  pt2utils aoti-checkinputs model.pt2 batch.npy  # is this call correct?\n\n"
-	      "Usage: pt2utils TOOL [ARG]...      or TOOL [ARG]...\n\n"
+	      "Usage: pt2utils TOOL [ARG]...      or TOOL [ARG]...; pt2utils THING... is pt2\n\n"
 	      "Tools ('TOOL -h' shows the options of one, 'man TOOL' explains it):\n",
 	      to);
 	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
@@ -126,18 +127,6 @@ static int completion(const char *shell)
 	return EXIT_FINE;
 }
 
-static _Noreturn void no_tool(const char *word)
-{
-	static const char *const also[] = {"--help", "--version", "--completion"};
-	struct opt_guess g = {.word = slice_str(word)};
-	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-		opt_guess(&g, tools[i].name);
-	for (size_t i = 0; i < ARRAY_LEN(also); i++)
-		opt_guess(&g, also[i]);
-	FREED char *meant = opt_guess_text(&g);
-	die(EXIT_USAGE, "unknown %s '%s'%s; 'pt2utils -h' lists the tools", *word == '-' ? "option" : "tool", word, meant);
-}
-
 int main(int argc, char **argv)
 {
 	const struct tool *t = argc > 0 ? tool_named(path_base(argv[0])) : NULL;
@@ -164,5 +153,5 @@ int main(int argc, char **argv)
 	}
 	if (!strncmp(word, "--completion=", strlen("--completion=")))
 		return completion(word + strlen("--completion="));
-	no_tool(word);
+	return main_pt2(argc, argv); /* a question, or a thing */
 }

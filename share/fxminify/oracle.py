@@ -1,11 +1,9 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
 It speaks JSON lines: one request per line on standard input, answers on the standard output it was started with (cmd/fxminify/reduce/
-oracle_torch.h lists them). The machine needs only Python with torch: candidate.py, where.py, watch.py and this file are sent over
-standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
+oracle_torch.h lists them). The machine needs only Python with torch: ../zygote/zygote.py (the fork itself), candidate.py, where.py, watch.py
+and this file are sent over standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
 
-  - One thread at each fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
-    has run a parallel region, or has started compile workers, hangs in its first parallel operation (torch 2.13, measured).
   - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.
   - When standard input ends, everything is killed and removed, and the process ends.
 """
@@ -27,45 +25,6 @@ TURN = 600  # seconds that one process waits for another to precompile a header
 OUTPUT_TAIL = 4096
 ALIVE = 5           # seconds between reports to the tool that tests are running
 FILE_MAX = 4 << 30  # a test that fills the disk is stopped there
-
-# ---- the line to the tool ----
-
-class Line:
-    def __init__(self, fd_in, fd_out):
-        self.fd_in, self.fd_out, self.buf, self.searched = fd_in, fd_out, bytearray(), 0
-
-    def send(self, **message):
-        data = memoryview(json.dumps(message).encode() + b"\n")
-        while data:
-            data = data[os.write(self.fd_out, data):]
-
-    def fill(self):
-        """Reads once, which may block; False at the end of input."""
-        data = os.read(self.fd_in, 1 << 20)
-        self.buf += data
-        return bool(data)
-
-    def take(self):
-        """The next complete request, or None."""
-        end = self.buf.find(b"\n", self.searched)
-        self.searched = len(self.buf) if end < 0 else 0
-        if end < 0:
-            return None
-        line = bytes(self.buf[:end])
-        del self.buf[:end + 1]
-        return json.loads(line)
-
-    def wait_one(self):
-        while (request := self.take()) is None:
-            if not self.fill():
-                sys.exit(0)
-        return request
-
-
-def prctl(option, value):
-    import ctypes
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
 
 def filter_environment(lines, fixed):
     """Keeps what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
@@ -190,70 +149,6 @@ def keep_warm_up(folder):
     codecache._precompile_header = functools.cache(header)
     cpu_vec_isa.VecISA.check_build = check
     return wider
-
-
-# ---- GPUs are for tests only ----
-
-def accelerated():
-    """Was this torch built for GPUs?"""
-    import torch
-    return bool(torch.version.cuda or torch.version.hip or hasattr(torch._C, "_xpu_init"))
-
-
-def gpus_in_children_only():
-    """A forked child cannot use CUDA that its parent initialised, and after a kernel's error every call of its process fails. So this
-    process never initialises it, whatever is imported; each test does, and its errors end with it."""
-    import torch
-    here, refused = os.getpid(), object()
-    def guarded(name, real, answer):
-        def call(*args):
-            if os.getpid() != here:
-                return real(*args)
-            if answer is refused:
-                raise RuntimeError(f"GPUs are used in tests only, not before (torch._C.{name})")
-            return answer
-        return call
-    for name, answer in (("_cuda_init", refused), ("_xpu_init", refused), ("_mtia_init", refused), ("_cuda_getDeviceCount", 0),
-                         ("_xpu_getDeviceCount", 0), ("_ensureCUDADeviceGuardSet", None)):  # the last by each FakeTensorMode since torch 2.8
-        if hasattr(torch._C, name):
-            setattr(torch._C, name, guarded(name, getattr(torch._C, name), answer))
-
-
-@contextlib.contextmanager
-def without_gpus():
-    """Here torch sees no GPU: dynamo would ask CUDA for its random state. Functions that cached that answer forget it at the end."""
-    import functools, torch
-    parts = [part for part in (torch.cuda, getattr(torch, "xpu", None)) if part is not None]
-    real, asked = [part.is_available for part in parts], set()
-    def is_available():
-        frame = sys._getframe(1)
-        while frame:
-            asked.add(frame.f_code)
-            frame = frame.f_back
-        return False
-    for part in parts:
-        part.is_available = is_available
-    try:
-        yield
-    finally:
-        for part, function in zip(parts, real):
-            part.is_available = function
-        kind = type(functools.cache(len))
-        caches = [(o, o.__wrapped__.__code__) for o in gc.get_objects() if type(o) is kind and hasattr(o.__wrapped__, "__code__")
-                  and not str(o.__wrapped__.__module__).startswith("torch._inductor.fx_passes")]  # done once: they register patterns
-        names, stale = set(), True
-        while stale:  # those that asked it, and those that asked these
-            stale = [(o, code) for o, code in caches if code in asked or names.intersection(code.co_names)]
-            caches = [pair for pair in caches if pair not in stale]
-            for o, code in stale:
-                o.cache_clear()
-                names.add(code.co_name)
-
-
-def gpu_started():
-    """By torch; what starts the driver behind its back is seen in the first test (gpu_trouble). Open devices prove nothing: NVML has them, too."""
-    import torch
-    return torch.cuda.is_initialized()
 
 
 def compiler_key():
@@ -525,13 +420,7 @@ class Job:
             os.set_blocking(self.rfd, False)
             return
         try:
-            os.setpgid(0, 0)
-            prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-            if os.getppid() != parent:
-                os._exit(0)
-            signal.set_wakeup_fd(-1)
-            for s in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
-                signal.signal(s, signal.SIG_DFL)
+            own_group(parent)
             close()
             os.chdir(self.folder)
             os.environ["TMPDIR"] = tempfile.tempdir = self.folder
@@ -651,29 +540,6 @@ def limit(memory):
     limit_memory(memory)
 
 
-def kill_in(folder):
-    """Processes that a test left in their own sessions, while other tests run: they are still in the test's directory."""
-    folder = os.path.realpath(folder)
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            if (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(folder + "/"):
-                os.kill(int(pid), signal.SIGKILL)
-
-
-def kill_children(spared=()):
-    """Processes that tests left in their own sessions are now our children. Called when no test runs: only these may be alive."""
-    me = str(os.getpid())
-    with contextlib.suppress(ChildProcessError):
-        while not spared and os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-        for pid in filter(lambda p: p.isdigit() and int(p) not in spared, os.listdir("/proc")):
-            with contextlib.suppress(OSError):
-                with open(f"/proc/{pid}/stat") as f:
-                    parent = f.read().rpartition(")")[2].split()[1]
-                if parent == me:
-                    os.kill(int(pid), signal.SIGKILL)
-
-
 class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
@@ -750,10 +616,7 @@ class Zygote:
             hello["warning"] = warm_up_failed(e)
         if gpu_started():
             hello["warning"] = "CUDA was initialised before the tests were forked (by an imported module?): tests cannot use it"
-        gc.collect()
-        gc.freeze()
-        gc.enable()
-        gc.set_threshold(100000, 50, 100)  # tests are short
+        freeze()
         hello.update(torch=torch.__version__, git=torch.version.git_version, cxx=cxx, cuda=torch.version.cuda, hip=torch.version.hip,
                      fresh=len(self.verifiers), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
                      seconds={"import": imported - began, "warm_up": time.monotonic() - imported, "cpu": sum(os.times()[:4])})

@@ -248,6 +248,7 @@ class Table:
         self.looping = 0
         self.untouched = set()  # storages that were allocated and passed to nothing yet
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
+        self.was = {}  # "buf5" -> "buf3", whose memory it took over: buf5 = buf3; del buf3  # reuse
         self._kernels()
         self._functions()
         self._comments()
@@ -452,6 +453,7 @@ class Table:
             if self.values[root][0] == "buffer" and self.values[root][2] is None:
                 self.values[root][2] = self._storage(root, max(len(self.sites) - 1, 0))
             self.values[name] = list(self.values[root])
+            self.was[name] = root
             if self.values[name][2] is not None:
                 self.storages[self.values[name][2]][3].add(name)
 
@@ -758,7 +760,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES = 1, 64, 1024, 2048  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP = 1, 64, 1024, 2048, 8192  # enum calls_want
 
 
 def _library():
@@ -771,6 +773,7 @@ def _library():
         lib.pt2_jit_start.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.py_object]
         lib.pt2_jit_call.restype = lib.pt2_jit_graph.restype = ctypes.py_object
         lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
+        lib.pt2_jit_precision.argtypes, lib.pt2_jit_precision.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
@@ -782,8 +785,8 @@ def _aside(text):
         _library().pt2_jit_aside(text.encode("utf-8", "replace")[:900])
 
 
-def _failed(what, e):
-    _aside("%s is not watched and runs unchanged: %s: %s" % (what, type(e).__name__, e))
+def _failed(what, e, then=" and runs unchanged"):
+    _aside("%s is not watched%s: %s: %s" % (what, then, type(e).__name__, e))
 
 
 def _compile(source, filename, mode="exec", *args, **kwargs):
@@ -836,7 +839,12 @@ def _take_names(table):
 
 def _keep_names(model):
     try:
-        _State.pending = {i: _source_name(n) for i, n in enumerate(n for n in model.graph.nodes if n.op == "placeholder")}
+        # AOTAutograd passes lifted parameters and buffers first (torch/_functorch/aot_autograd.py, full_args).
+        sources = getattr(model, "_param_name_to_source", None) or {}
+        names = [_plain_name(getattr(sources.get(k), "name", "") or "self." + k, True)
+                 for of in ("named_parameters", "named_buffers") if hasattr(model, of) for k, _ in getattr(model, of)(remove_duplicate=False)]
+        names += [_source_name(n) for n in model.graph.nodes if n.op == "placeholder"]
+        _State.pending = dict(enumerate(names))
     except Exception:
         _State.pending = None
 
@@ -958,6 +966,34 @@ def _launch(callee, *args, **kwargs):
         return None
 
 
+PRECISION = (  # torch/backends/__init__.py, torch/backends/cuda/__init__.py: the old settings and the new ones; after one was set, reading the other may raise
+    ("float32_matmul", lambda torch: torch.get_float32_matmul_precision()),
+    ("cuda.matmul.allow_tf32", lambda torch: torch.backends.cuda.matmul.allow_tf32),
+    ("cuda.matmul.fp32", lambda torch: torch.backends.cuda.matmul.fp32_precision),
+    ("cudnn.allow_tf32", lambda torch: torch.backends.cudnn.allow_tf32),
+    ("cudnn.conv.fp32", lambda torch: torch.backends.cudnn.conv.fp32_precision),
+    ("mkldnn.matmul.fp32", lambda torch: torch.backends.mkldnn.matmul.fp32_precision),
+    ("mkldnn.conv.fp32", lambda torch: torch.backends.mkldnn.conv.fp32_precision),
+    ("fp16_reduction", lambda torch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction),
+    ("bf16_reduction", lambda torch: torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction),
+    ("fp16_accumulation", lambda torch: torch.backends.cuda.matmul.allow_fp16_accumulation),
+)
+
+
+def _precision():
+    """torch's settings of precision now, as b"NAME=VALUE ..."; what cannot be read is left out."""
+    import torch
+
+    found = []
+    for name, read in PRECISION:
+        try:
+            value = read(torch)
+            found.append("%s=%s" % (name, value if isinstance(value, str) else int(value[0] if isinstance(value, tuple) else value)))
+        except Exception:  # another release, or set by the other kind of settings
+            pass
+    return " ".join(found).encode()
+
+
 def _start():
     import sysconfig
 
@@ -974,6 +1010,7 @@ def _start():
     else:
         why = _library().pt2_jit_start(id(a), a._cdata, id(b), b._cdata, _types())
         _library().pt2_jit_launches(_launch)
+        _library().pt2_jit_precision(_precision)
         why = why.decode() if why else ""
     _State.started = why
     if why:
@@ -1017,10 +1054,39 @@ def _arm(graph):
     if not entry or _start():
         return
     _State.tables[number] = None
-    _arm_table(*entry, number, getattr(graph, "runnable_graph_str", None) if _State.wants & CALLS_RECORD else None)
+    _arm_table(*entry, number, getattr(graph, "runnable_graph_str", None) if _State.wants & CALLS_RECORD else None,
+               getattr(graph, "_pt2_fx", None) if _State.wants & CALLS_KEEP else None)
 
 
-def _arm_table(table, first, number, program=None):
+def _fx_of(graph, gm, text="", *_):
+    """The graph that Inductor generated code from, as text, and which node's value each buffer holds (ir.py, assign_origin_node), or what
+    is computed for it. Kept with the compiled graph, so that it is in the cache, too."""
+    import json
+
+    nodes, origins = {}, {}
+    for buffer in graph.buffers:
+        node = getattr(buffer, "origin_node", None)
+        if node is not None:
+            nodes[buffer.get_name()] = node.name
+        origins[buffer.get_name()] = [n.name for n in list(buffer.get_origins())[:64]]
+    text = text or gm.print_readable(print_output=False, include_stride=True, include_device=True)
+    stacks, stack = {}, {}
+    for n in gm.graph.nodes:
+        if isinstance(n.meta.get("stack_trace"), str):
+            stack[n.name] = stacks.setdefault(n.meta["stack_trace"], len(stacks))
+    return json.dumps({"graph": text, "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack})
+
+
+def _keep_fx(graph, args, kwargs):
+    try:
+        by_name = dict(zip(("current_callable", "graph", "gm"), args), **kwargs)
+        if "graph" in by_name and "gm" in by_name:  # torch 2.6 and newer
+            graph._pt2_fx = _fx_of(by_name["graph"], by_name["gm"], getattr(graph, "inductor_post_grad_graph_str", None))
+    except Exception as e:
+        _failed("which node of a graph turns NaN", e, "")
+
+
+def _arm_table(table, first, number, program=None, fx=None):
     import ctypes
     import json
 
@@ -1029,6 +1095,8 @@ def _arm_table(table, first, number, program=None):
     linemap = codecache.PyCodeCache.linemaps.get(table.path)
     document = table.contract(_names_of(table), _schema_or_none)
     document["kernels"] = table.kernels(linemap)
+    if fx:
+        document["fx"] = dict(json.loads(fx), was=table.was)
     text = json.dumps(document).encode()
     n = len(table.sites)
     given = (ctypes.c_uint32 * (n + 1))(*[s.given | (0x80000000 if s.self_first else 0) for s in table.sites])
@@ -1075,16 +1143,43 @@ def _source_name(node):
     arg = node.meta.get("grapharg")
     source = source or getattr(arg, "source", None)
     name = getattr(source, "name", "")
-    name = name() if callable(name) else name
     if not name:
         return (node.name, False)
-    weight = "_parameters[" in name or "_buffers[" in name
+    return _plain_name(name)
+
+
+def _plain_name(name, weight=False):
+    name = name() if callable(name) else name
+    if re.match(r"L\['___stack\d+'\]$", name):
+        return (_eager_name(), False)
+    weight = weight or "_parameters[" in name or "_buffers[" in name
     plain = re.sub(r"\._(?:modules|parameters|buffers)\['([^']*)'\]", r".\1", name)
     plain = re.sub(r"\._modules\[(\d+)\]", r".\1", plain)
     plain = re.sub(r"^[LG]\['([^']*)'\]", r"\1", plain)
-    if weight and plain.startswith("self."):
-        plain = plain[len("self."):]
+    count = 1
+    while count:  # the state of an optimizer: by places
+        plain, count = re.subn(r"\[list\(dict\.keys\([^()]*\)\)\[(\d+)\]\]", r"[\1]", plain)
+    if weight:
+        plain = re.sub(r"^(self|fn)\.", "", plain)  # torch.compile(module) is a call of fn
     return (plain, weight)
+
+
+def _eager_name():
+    """What a value is that Dynamo calls ___stack0: the result of the call at which it broke the graph, in the code that it now compiles
+    (torch/_dynamo/resume_execution.py: torch_dynamo_resume_in_NAME_at_LINE)."""
+    import linecache
+    import sys
+
+    frame = sys._getframe(1)
+    while frame is not None:
+        for code in (frame.f_locals.get("code"), getattr(frame.f_locals.get("self"), "f_code", None)):
+            m = re.match(r"torch_dynamo_resume_in_.*_at_(\d+)$", getattr(code, "co_name", ""))
+            if m:
+                line = linecache.getline(code.co_filename, int(m.group(1))).strip()
+                base = code.co_filename.rsplit("/", 1)[-1]
+                return "the result of eager code at %s:%s%s" % (base, m.group(1), ": " + line if line else "")
+        frame = frame.f_back
+    return "the result of eager code"
 
 
 # ---- hooks ----
@@ -1095,11 +1190,14 @@ def after_compile_tasks(module):
 
 
 def _want_program(graph):
-    """--record keeps the FX graph, which torch 2.15 keeps in a cache only where a trace is written. FxGraphCache.cache_hit_post_compile
-    takes this error for a cache that has lost a file: the graph is compiled once more, to the same text."""
+    """--record keeps the FX graph, which torch 2.15 keeps in a cache only where a trace is written; the graph in which a NaN is looked for is
+    in a cache only if this tool was there. FxGraphCache.cache_hit_post_compile takes this error for a cache that has lost a file: the graph
+    is compiled once more, to the same text."""
     import sys
 
-    if getattr(graph, "runnable_graph_str", None) == "" and sys._getframe(2).f_code.co_name == "cache_hit_post_compile":
+    lacks = _State.wants & CALLS_RECORD and getattr(graph, "runnable_graph_str", None) == ""
+    lacks = lacks or (_State.wants & CALLS_KEEP and not hasattr(graph, "_pt2_fx"))
+    if lacks and sys._getframe(2).f_code.co_name == "cache_hit_post_compile":
         raise OSError("its FX graph is not in the cache")
 
 
@@ -1107,9 +1205,11 @@ def _after(cls, name):
     original = cls.__dict__[name]
 
     def run(self, *args, **kwargs):
-        if name != "__init__" and _State.wants & CALLS_RECORD:
+        if name != "__init__" and _State.wants & (CALLS_RECORD | CALLS_KEEP):
             _want_program(self)
         result = original(self, *args, **kwargs)
+        if name == "__init__" and _State.wants & CALLS_KEEP:
+            _keep_fx(self, args, kwargs)
         _arm_quietly(self)
         return result
 

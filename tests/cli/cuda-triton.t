@@ -133,7 +133,7 @@ with run aoti-nanassert --json --log=log -- "$host" "load=$(so nan)" in=v/nan.in
 is "aoti-nanassert names the logarithm's kernel" "$status $(jq -c '.findings[0] | [.kernel, .call, .source_nodes]' log)" \
 	'1 ["triton_per_fused_add_log_mul_sub_sum_2",2,"mul, sum_2, sub, log, add_1"]'
 with run aoti-nanassert -- "$host" "load=$(so nan)" in=v/nan.in0.npy call
-like "and the cause" "$(cat out err)" 'likely +log of a negative number'
+like "and the cause" "$(cat out err)" 'perhaps +log of a negative number'
 
 # ---- --ima: a kernel of the user's that really writes outside ----
 name=user

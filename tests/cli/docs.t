@@ -136,7 +136,7 @@ fill
 mv work whole
 sums() { find whole -type f -exec md5sum {} + | sort; }
 sums >filled
-asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume|no-values) ]]; }
+asks_torch() { [[ $1 =~ ^(fxminify|pt2\ repro.*launcher) && ! $1 =~ --(test|stats|resume|no-values) ]]; }
 example() { # example SOURCE COMMAND
 	rm -rf work
 	cp -al whole work

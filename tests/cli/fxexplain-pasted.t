@@ -25,7 +25,7 @@ like "py-spy: tracing" "$(of pyspy_tracing)" 'Dynamo traces your code'
 like "py-spy: passes, and nothing else" "$(of pyspy_passes)" 'worst first \(1\).*runs its pattern matcher'
 
 # ---- other tools around torch.export ----
-like "torch.onnx.export stops at the capture (the text has colors)" "$(of onnx_trace)" 'Likely cause: torch\.export.*torch\.export cannot capture the model.*dynamo=False.*torch\._check\(y\.shape\[0\] == x\.shape\[1\]\)'
+like "torch.onnx.export stops at the capture (the text has colors)" "$(of onnx_trace)" 'Likely cause: torch\.export.*torch\.export cannot capture the model.*torch\._check\(y\.shape\[0\] == x\.shape\[1\]\).*dynamo=False'
 like "an operator without a translation" "$(of onnx_operator)" 'cannot be converted to ONNX.*no translation of aten\.linalg_qr'
 like "a file of another schema is a matter of loading" "$(of schema)" 'Likely cause: loading the package.*file has version 99\.20, this torch \(8, 20\)'
 unlike "drafting an export does not help there" "$(of schema)" 'draft_export'
@@ -39,7 +39,29 @@ like "a Triton kernel that calls .to on a constant" "$(of triton_scalar)" 'calls
 like "a run of a package points at the reason before it" "$(of aoti_run)" 'reason is printed before it.*CUDA kernel read or wrote outside'
 like "a known bug of torch has its workaround" "$(of multi_kernel)" 'known bug of torch 2\.11.*TORCHINDUCTOR_DISABLE_MULTI_KERNEL_CACHE=1'
 
+# ---- Ctrl-C is nobody's fault: the verdict is the phase that the stack shows ----
+interrupted=$ROOT/tests/data/pasted/interrupted_lowering.txt
+like "the verdict of Ctrl-C" "$(of interrupted_lowering)" '.*Interrupted: Inductor was lowering the graph.*because +KeyboardInterrupt'
+is "in the document" "$(fxexplain --json - <"$interrupted" | jq -c '.verdict | [.component, .title, .interrupted, .basis, .next]')" '[null,"Inductor was lowering the graph",true,"follows",[]]'
+like "in an issue" "$(fxexplain report "$interrupted")" 'Interrupted: Inductor was lowering the graph\.'
+like "in a GitHub summary" "$(GITHUB_STEP_SUMMARY=summary fxexplain --github "$interrupted" >/dev/null; cat summary)" 'Interrupted: .*Inductor was lowering the graph'
+like "outside a compilation" "$(printf 'Traceback (most recent call last):\n  File "/home/user/app/train.py", line 9, in <module>\n    time.sleep(100)\nKeyboardInterrupt\n' | fxexplain -)" 'Interrupted: torch was not compiling'
+
+# ---- an exception that only reports another process's: the verdict is that one, from the process that raised it first ----
+root='Failed: Inductor \(passes, lowering, scheduling\).*because +torch\._inductor\.exc\.InductorError: LoweringException: AssertionError: sizes do not match: 3 != 4.*raised at torch/_inductor/graph\.py:1495'
+like "ray_actor: the root" "$(of carrier_ray_actor)" "$root"
+for name in mp_process mp_pool cf_pool dataloader torchrun_plain ray_task vllm_engine vllm_engine_08 vllm_worker vllm_ray; do
+	like "$name: the root" "$(of "carrier_$name")" "$root"
+	is "$name: one error, at the line of the model" "$(fxexplain --json - <"$ROOT/tests/data/pasted/carrier_$name.txt" | jq -r '[.findings[] | select(.level == "error") | "\(.location.file):\(.location.line)"] | join(" ")')" "/home/user/app/model.py:18"
+done
+like "a pool that broke: the signal that hit its process" "$(of carrier_cf_broken)" 'because +Segmentation fault: in .*string_at'
+unlike "no compile worker died" "$(of carrier_cf_broken)" 'compile worker'
+like "torchrun without a traceback: which rank was first" "$(of carrier_torchrun_signal)" 'Not known yet: why a rank of torchrun failed: its own traceback is not in this log.*first to fail: rank 0 \(local_rank: 0\) on localhost, exitcode -11.*Signal 11 \(SIGSEGV\).*--redirects=3'
+like "the end of vLLM's log alone" "$(of carrier_vllm_last)" "Not known yet: why vLLM's engine core failed: its own traceback is not in this log.*first ERROR line of EngineCore"
+unlike "nobody is accused" "$(of carrier_vllm_last; of carrier_torchrun_signal)" 'eager fails|the program itself'
+like "a program's own exit code is its own failure" "$(printf 'Traceback (most recent call last):\n  File "/home/user/app/train.py", line 9, in <module>\n    raise RuntimeError("ffmpeg: exit code 1")\nRuntimeError: ffmpeg: exit code 1\n' | fxexplain -)" 'train\.py:9.*RuntimeError: ffmpeg: exit code 1'
+
 # ---- the printed recipe runs: the program fails, as before, so no && ----
-like "with a compile id, from a trace" "$(sed 's/AttributeError(/ValueError(/' "$ROOT/tests/data/pasted/triton_scalar.txt" | fxexplain --all -)" 'next +TORCH_TRACE=traces python app\.py; fxminify --graph 0/0 traces/\*\.log'
+like "with a compile id, from a trace" "$(sed 's/AttributeError(/ValueError(/; s/log_of_all/triton_poi_fused_log_0/' "$ROOT/tests/data/pasted/triton_scalar.txt" | fxexplain --all -)" 'next +TORCH_TRACE=traces python app\.py; fxminify --graph 0/0 traces/\*\.log'
 unlike "no recipe needs the program to succeed" "$(for f in "$ROOT"/tests/data/pasted/*.txt; do fxexplain --all - <"$f"; done)" 'app\.py &&'
 done_testing

@@ -61,7 +61,7 @@ done
 exits "a command that succeeds" 0 fxexplain run -- ./traced
 is "standard output stays clean" "$(cat out)" ""
 like "graph breaks are reported on standard error" "$(cat err)" "graph break"
-like "a hint says how to keep the log" "$(cat err)" "pass --keep=DIR"
+like "the message says where the run is kept" "$(cat err)" "1 trace, kept in $TMP/.state/pt2utils/runs/[0-9]*-[0-9]*-traced \(newest 50 runs, at most 2 GB\)"
 like "the command's status is reported" "$(cat err)" "'./traced' exited with status 0"
 exits "-o" 0 fxexplain run -o text -- ./traced
 like "-o has the explanation" "$(cat text)" "graph break"
@@ -133,7 +133,39 @@ is "--keep keeps the log and standard error" "$(find kept -type f | sed 's/_[0-9
 is "the kept standard error is complete" "$(cat kept/stderr.txt)" "RuntimeWarning: nothing"
 exits "--keep rejects a directory that is not empty" 2 fxexplain run --keep kept -- ./traced
 is "no directory is left after --keep" "$(leftovers)" ""
-TMPDIR=$TMP/missing exits "no place for a folder" 4 fxexplain run -- ./traced
+TMPDIR=$TMP/missing exits "no place for a folder" 4 fxexplain run --no-keep -- ./traced
+
+# ---- kept runs ----
+
+rm -rf .state
+fxexplain run -q -- ./traced graph_breaks 3 2>err
+kept=$(echo .state/pt2utils/runs/*)
+is "a run is kept with its trace, standard error and document" "$(find "$kept" -type f -printf '%f\n' | sed 's/_[0-9]*\././' | sort | tr '\n' ' ')" ".pt2utils dedicated_log_torch_trace.log explained.json run.json stderr.txt "
+is "run.json says what was run" "$(jq -c '[.schema, .command, .status, .signal, (.seconds > 0), (.traces | length)]' "$kept/run.json")" '["pt2utils.kept/1",["./traced","graph_breaks","3"],3,null,true,1]'
+is "the document is that of --json" "$(count "$kept/explained.json" 'd["summary"]["graph_breaks"]')" "$(count alone.json 'd["summary"]["graph_breaks"]')"
+TORCH_LOGS=+dynamo SECRET_TOKEN=x fxexplain run -q -- ./traced 2>err
+is "torch's variables are kept, no others" "$(cat .state/pt2utils/runs/*/run.json | jq -c '.environment[] | select(.name | test("TORCH_LOGS|TOKEN"))')" '{"name":"TORCH_LOGS","value":"+dynamo"}'
+touch t.log
+rm -rf .state
+exits "--no-keep" 0 fxexplain run --no-keep -- ./traced
+is "--no-keep keeps nothing" "$(find .state 2>/dev/null | head -3)" ""
+is "nor leaves anything" "$(leftovers)" ""
+fxexplain run -q -- true
+is "a command without a trace and without a word is not kept" "$(find .state -name run.json)" ""
+for i in $(seq 52); do
+	old=.state/pt2utils/runs/20200101-0000$(printf %02d "$i")-x
+	mkdir -p "$old" && echo '{"started": '"$i"'}' >"$old/run.json"
+done
+mkdir .state/pt2utils/runs/mine
+fxexplain run -q -- ./traced 2>err
+is "the newest 50 are kept" "$(find .state -name run.json | wc -l) $(find .state/pt2utils/runs -name '20200101*' | sort | head -1 | tail -c 8)" "50 00004-x"
+ok "what is not a run is left alone" test -d .state/pt2utils/runs/mine
+HOME='' XDG_STATE_HOME='' exits "no place for runs" 0 fxexplain run -- ./traced
+like "the message says so" "$(cat err)" "this run is not kept: neither XDG_STATE_HOME nor HOME is set"
+is "the trace is not kept then" "$(leftovers)" ""
+exits "--keep and the folder of runs" 0 fxexplain run --keep kept2 -- ./traced
+is "a run of --keep is listed with its traces" "$(find .state -name run.json -newer t.log -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2 | xargs jq -r '.traces[0]' | sed 's/_[0-9]*\././')" "$TMP/kept2/dedicated_log_torch_trace.log"
+exits "--keep and --no-keep" 2 fxexplain run --keep kept3 --no-keep -- true
 
 # ---- signals ----
 
@@ -200,7 +232,7 @@ like "the trace is explained after SIGTERM" "$(cat err)" "graph break"
 is "SIGTERM ends the command's child processes" "$(python3 signals.py tool SIGTERM fxexplain run -- ./parent)" -15
 is "a second Ctrl-C ends the tool at once" "$(python3 signals.py terminal ^C,^C fxexplain run -- ./stubborn)" 9
 unlike "no explanation after the second Ctrl-C" "$(cat err)" "graph break"
-is "SIGKILL of the tool ends the command" "$(python3 signals.py tool SIGKILL fxexplain run -- ./sleeper)" -9
+is "SIGKILL of the tool ends the command" "$(python3 signals.py tool SIGKILL fxexplain run --no-keep -- ./sleeper)" -9
 is "a killed tool leaves its directory" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
 rm -rf tmp/*
 is "--timeout" "$(python3 signals.py tool SIGCONT fxexplain run --timeout 1 -- ./parent)" -15
@@ -342,6 +374,67 @@ like "it says so" "$(cat err)" "running it again with TORCH_COMPILE_DISABLE=1.*w
 run fxexplain run --recheck -- python3 again.py pass same <<<input
 is "a command that works is run once" "$(grep -c 'running it again' err)" "0"
 is "a second run that dies" "$(recheck same signal)" "1 -, not known, which part failed (eager fails in another way)"
+# By itself: only on a copy of the files, where that can be had.
+cat >alone.py <<'EOS'
+import os, shutil, sys
+eager = os.environ.get("TORCH_COMPILE_DISABLE") == "1"
+if not eager:
+    shutil.copy(os.environ["DATA"] + "/simple.log", os.environ["TORCH_TRACE"] + "/dedicated_log_torch_trace_%s1.log" % sys.argv[2])
+open("ran-eager" if eager else "ran-compiled", "w").close()
+if "read" in sys.argv:
+    sys.stdin.read()
+if sys.argv[1] == "same" or not eager:
+    raise ValueError("it does not fit")
+EOS
+alone() { # alone ARG... -> status, component, basis; what ran
+	rm -f ran-*
+	run fxexplain run ${options-} --json -o again.json -- python3 alone.py "$@"
+	echo "$status $(jq -r '.verdict | [.component, .basis, .title] | map(. // "-") | join(", ")' again.json), $(echo ran-*), $(grep -c 'running it again' err)"
+}
+not_known="1 -, not known, which part failed: eager was not run, ran-compiled, 0"
+alone same "" </dev/null >alone.out
+if grep -q "copy-on-write view of the files and without network" err; then
+	is "an open question is answered by itself, and the files stay as they were" "$(cat alone.out)" "1 eager, seen, the program itself (eager fails too), ran-compiled, 1"
+	is "the same where eager passes" "$(alone pass "" </dev/null)" "1 -, not known, which part of torch.compile failed (eager passes), ran-compiled, 1"
+	echo input >input
+	is "input that was not read does not matter" "$(alone same "" <input | cut -c1-13)" "1 eager, seen"
+	is "input that was read prevents it" "$(alone same "" read <input)" "$not_known"
+	is "so does a pipe" "$(echo input | alone same "")" "$not_known"
+	is "so does a rank" "$(RANK=0 alone same "" </dev/null)" "$not_known"
+	is "so does a trace of a rank" "$(alone same rank_0_ </dev/null)" "$not_known"
+	is "so does --no-recheck" "$(options=--no-recheck alone same "" </dev/null)" "$not_known"
+	like "then it is the first next command" "$(jq -r '.verdict.next[0]' again.json)" "^TORCH_COMPILE_DISABLE=1 "
+else
+	is "without a copy of the files nothing runs by itself" "$(cat alone.out)" "$not_known"
+	skip "what runs by itself" "no copy-on-write view here, or a GPU"
+fi
+cat >asked.py <<'EOS'
+"""asked.py ANSWER COMMAND...: on a terminal of its own; answers the question."""
+import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[2], sys.argv[2:])
+text, answer = b"", sys.argv[1].encode() + b"\n"
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+        if b"[y/N] " in text and answer:
+            os.write(fd, answer)
+            answer = b""
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print(text.decode().replace("\r\n", "\n"))
+EOS
+if [ ! -e /dev/nvidia0 ] && [ ! -e /dev/kfd ]; then
+	rm -f ran-*
+	like "on a terminal it asks" "$(NO_COLOR=1 python3 asked.py n fxexplain run -- python3 alone.py same "")" "does eager fail, too\? Run 'python3' again with TORCH_COMPILE_DISABLE=1 \(it took [0-9.]* s\)\? \[y/N\] .*Not known yet: which part failed"
+	is "no is no" "$(echo ran-*)" ran-compiled
+	like "yes is yes" "$(NO_COLOR=1 python3 asked.py y fxexplain run -- python3 alone.py same "")" "Failed: the program itself \(eager fails too\)"
+	is "and runs it as it is" "$(echo ran-*)" "ran-compiled ran-eager"
+	unlike "with -q nobody is asked" "$(python3 asked.py y fxexplain run -q -- python3 alone.py same "")" "y/N"
+fi
+exits "--recheck with --no-recheck" 2 fxexplain run --recheck --no-recheck -- true
 exits "--recheck with --bisect" 2 fxexplain run --recheck --bisect -- true
 is "no directory is left by --recheck" "$(leftovers)" ""
 

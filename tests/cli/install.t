@@ -95,10 +95,13 @@ like "the usage lists the tools" "$(cat err)" 'Usage: pt2utils TOOL .*fxexplain 
 exits "pt2utils -h" 0 dest/usr/bin/pt2utils -h
 is "-h has every tool and its question" "$(sed -n '/^Tools/,/^$/p' out | grep -cE '^  [a-z0-9-]+ +[a-z]')" "${#tools[@]}"
 is "-h fits 79 columns" "$(grep -E '.{80}' out)" ""
-exits "pt2utils with an unknown tool" 2 dest/usr/bin/pt2utils nosuch
-is "the error is one line, too" "$(cat out err)" "pt2utils: unknown tool 'nosuch'; 'pt2utils -h' lists the tools"
+exits "pt2utils and a thing: it is pt2" 0 dest/usr/bin/pt2utils "$DATA/simple.log"
+is "... as pt2 says it" "$(cat out)" "$(dest/usr/bin/pt2 "$DATA/simple.log" 2>/dev/null)"
+like "... which finds the tools beside it" "$(cat err)" '^pt2: .*simple.log is a trace of torch.compile: fxexplain'
+exits "pt2utils and no such thing" 3 dest/usr/bin/pt2utils nosuch
+is "the error is one line, too" "$(cat out err)" "pt2: cannot read 'nosuch': No such file or directory"
 exits "pt2utils with a misspelt tool" 2 dest/usr/bin/pt2utils fxexplian
-is "the error suggests the right tool" "$(cat out err)" "pt2utils: unknown tool 'fxexplian' (did you mean 'fxexplain'?); 'pt2utils -h' lists the tools"
+is "the error suggests the right tool" "$(cat out err)" "pt2: 'fxexplian' is neither a file nor a command (did you mean 'fxexplain'?); 'pt2 -h' lists them"
 exits "pt2utils with a misspelt option" 2 dest/usr/bin/pt2utils --verson
 like "the error suggests the right option" "$(cat err)" "unknown option '--verson' \(did you mean '--version'\?\)"
 for o in -V --version; do is "pt2utils $o" "$(dest/usr/bin/pt2utils $o)" "pt2utils $(sed -n '/^[0-9]/{s/ .*//;p;q}' "$ROOT/NEWS")"; done

@@ -32,6 +32,11 @@ exits "--timeout ends a long run" 3 aoti-verify --runs 1000000 --timeout 1 norm.
 like "the message says that it timed out" "$(cat err)" "the model's process: timed out"
 is "other values and, where sizes are dynamic, other sizes are tested, too" "$(jq -c '[.runs[].inputs] | unique | length >= 3' norm.json)" true
 is "--no-more tests only the given inputs" "$(verify norm norm.pt2 --json --no-more | jq '.runs | length')" 1
+# Each kernel alone, with numbers of ours.
+is "each kernel is called alone, too, and is right" "$(jq -c '[.runs[] | select(.inputs | startswith("kernels alone")) | [(.calls | length), .wrong, .open]]' norm.json)" "[[3,0,0],[3,0,0],[3,0,0]]"
+is "--kernels-alone with --no-more" "$(verify norm norm.pt2 --json --no-more --kernels-alone | jq -c '[.runs[].inputs]')" \
+	'["as given","kernels alone: ties and zeros","kernels alone: extremes","kernels alone: positive"]'
+like "the text counts kernels that cannot be called alone" "$(verify vision)" "alone +1 of 2 kernels were called alone"
 # Inductor takes a counter of a module for a constant (pytorch#165444): right once, wrong from the second call on.
 exits "a model with state: wrong in its second call" 1 verify state state.pt2 --json --no-more
 is "the wrong counter is found" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
@@ -62,7 +67,7 @@ like "--probe followed it to the end" "$(aoti-checkinputs --probe returns.pt2)" 
 
 # Long sums of generated code are less exact than eager's, and other layouts than contiguous are tried.
 exits "a batch norm, then means of numbers close to 0" 0 verify vision vision.pt2 --json
-is "channels_last: other values are tried, nothing is wrong" "$(jq -c '[(.runs | map(.inputs) | unique | length), (.runs | map(.wrong + .open) | add)]' out)" "[3,0]"
+is "channels_last: other values are tried, nothing is wrong" "$(jq -c '[(.runs | map(.inputs) | map(select(startswith("kernels") | not)) | unique | length), (.runs | map(.wrong + .open) | add)]' out)" "[3,0]"
 is "nothing had to be left out" "$(cat err)" ""
 ok "its rounding is beyond what one operation explains" jq -e '.runs[0].calls | map(.compiled_ulp // 0) | max > 4' out
 
@@ -122,6 +127,15 @@ if command -v objdump >/dev/null; then
 	else
 		skip "turns" "this objdump leads to a place that changes nothing"
 	fi
+	# Wrong only for numbers that the model never computes.
+	kernel=$(python3 "$ROOT/tests/lib/mutate.py" attention.pt2 wrong.pt2 29 | cut -f1)
+	if verify attention wrong.pt2 -q --no-more && ! verify attention wrong.pt2 --json >out; then
+		is "a kernel that is right for what the model computes is found alone" "$(jq -r '[.runs[] | select(.findings | length > 0) | .inputs[:13], .findings[].kernel] | unique | join(" ")' out)" \
+			"$kernel kernels alone"
+		like "the text says so" "$(verify attention wrong.pt2)" "called alone: ties and zeros, instead of what the model computed:.*$kernel \\(call [0-9]+, .* does not compute softmax"
+	else
+		skip "alone" "this objdump leads to a place that changes nothing"
+	fi
 	# Behind a kernel whose results are not in the graph, the finding says "or".
 	gives=('cosine.pt:in[0]' 'cosine.pt:in[1]')
 	kernel=$(python3 "$ROOT/tests/lib/mutate.py" cosine.pt2 wrong.pt2 11 | cut -f1)
@@ -156,8 +170,13 @@ like "the text counts both" "$(aoti-verify --no-more other.pt2 norm.pt2 'norm.pt
 	"nothing wrong, but 1 of 3 kernels and 1 output could not be verified.*open +out0: its value in the graph is unknown"
 exits "--partial" 0 aoti-verify -q --partial --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
 graph attention softmax.int softmax_not.int
-exits "nothing behind an unknown node is taken for right" 5 aoti-verify --json --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
-is "only what could be compared has a verdict" "$(jq -c '[.runs[0].calls[] | select(.verdict != "operator") | .verdict]' out)" '["equal","equal","open","open","open"]'
+exits "an unknown node opens only its kernel" 5 aoti-verify --json --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
+is "what depends on it is compared from the recorded value on" "$(jq -c '[.runs[0].calls[] | select(.verdict != "operator") | .verdict]' out)" '["equal","equal","open","equal","rounding"]'
+like "the text says which" "$(aoti-verify --no-more other.pt2 attention.pt2 'attention.pt:in[0]')" "1 of 5 kernels could not be verified.*open +cpp_fused__softmax_.*its node cannot be computed"
+if command -v objdump >/dev/null && python3 "$ROOT/tests/lib/mutate.py" attention.pt2 unknown.pt2 6 | grep -q '^cpp_fused__softmax'; then
+	aoti-verify --json --no-more other.pt2 unknown.pt2 'attention.pt:in[0]' >out 2>/dev/null
+	is "if that kernel is wrong, none behind it is named" "$(jq -c '[.status, (.runs[0].findings | length)]' out)" '[5,0]'
+fi
 python3 "$ROOT/tests/lib/rezip.py" vision.exported.pt2 other.pt2 /models/model.json '"name": "start_dim", "arg": {"as_int": 1}' '"name": "start_dim", "arg": {"as_int": 2}'
 exits "outputs of another size than in the graph" 1 aoti-verify --json --no-more other.pt2 vision.pt2 'vision.pt:in[0]'
 is "they differ, also where each kernel is right" "$(jq -c '[.status, ([.runs[0].outputs[] | select(.verdict == "differs") | [.name, .explained]])]' out)" '[1,[["out0",false]]]'

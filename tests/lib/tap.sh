@@ -11,6 +11,7 @@ export ROOT BUILD DATA
 PATH=$BUILD/bin:$PATH
 TMP=$(mktemp -d)
 trap 'cd /; chmod -R u+rwx "$TMP" 2>/dev/null; rm -rf "$TMP"' EXIT
+export XDG_STATE_HOME=$TMP/.state # where runs are kept
 cd "$TMP" || exit 4
 tools=("$ROOT"/cmd/*/main.c) # as the Makefile has them
 tools=("${tools[@]%/main.c}")

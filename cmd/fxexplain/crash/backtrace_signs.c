@@ -1,6 +1,8 @@
 /* backtrace_signs.c - lines other than frames: the signal, the address, the exception. */
 #include "crash/backtrace.h"
 
+#include "run/text.h"
+
 #include <ctype.h>
 #include <signal.h>
 
@@ -183,25 +185,25 @@ static void read_api(struct crash *c, struct slice s)
 		c->signs |= SIGN_API;
 }
 
+/* Also behind a prefix: "server[12]: free(): invalid pointer". */
+static bool heap_message(struct slice s)
+{
+	bool found = text_heap_message(s).n > 0;
+	for (const char *p = slice_find(s, " "); p && !found; p = slice_find(s, " ")) {
+		s = slice_of(p + 1, (size_t)(s.p + s.n - p - 1));
+		found = text_heap_message(s).n > 0;
+	}
+	return found;
+}
+
 void crash_read_sign(struct crash *c, struct slice s)
 {
-	static const char *const heap[] = {"double free or corruption",
-					   "malloc(): ",
-					   "free(): invalid",
-					   "corrupted size vs. prev_size",
-					   "munmap_chunk(): invalid",
-					   "corrupted double-linked list",
-					   "malloc_consolidate(): ",
-					   "realloc(): invalid",
-					   "free(): double free",
-					   "free(): corrupted",
-					   NULL};
 	static const char *const oom[] = {"Out of memory: Kill", "oom-kill:", "oom_reaper: ", "Memory cgroup out of memory", "OOM-killed",
 					  "OOMKilled",           NULL};
 	static const char *const ima[] = {"an illegal memory access was encountered", "CUDA_ERROR_ILLEGAL_ADDRESS", NULL};
 	if (read_terminate(c, s))
 		return;
-	if (any(s, heap))
+	if (heap_message(s))
 		sign(c, SIGN_HEAP, s);
 	else if (any(s, oom))
 		sign(c, SIGN_OOM, s);

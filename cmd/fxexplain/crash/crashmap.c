@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "base/tool/diag.h"
-#include "crash/inlined.h"
+#include "model/elf/inlined.h"
 #include "base/text.h"
 
 enum { MAX_LIBRARIES = 256, MAX_STATEMENT = 64 /* lines */ };

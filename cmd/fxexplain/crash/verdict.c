@@ -425,7 +425,10 @@ static void add_steps(struct crash_verdict *v, const struct crash *c, const stru
 			step(v, "aoti-checkinputs %s    # shows the size of the model's weights and buffers", pkg);
 		return;
 	case KIND_STACK: step(v, "try ulimit -s unlimited, or OMP_STACKSIZE=64M for OpenMP threads"); break;
-	case KIND_HEAP: step(v, "MALLOC_CHECK_=3 COMMAND, or valgrind    # finds the out-of-bounds write"); break;
+	case KIND_HEAP:
+		step(v, "LD_PRELOAD=libc_malloc_debug.so.0 MALLOC_CHECK_=3 COMMAND    # checks at each call (glibc 2.34 and newer)");
+		step(v, "valgrind COMMAND    # finds the out-of-bounds write itself");
+		break;
 	case KIND_EXCEPTION:
 	case KIND_ABORT:
 	case KIND_ERROR: step(v, "TORCH_SHOW_CPP_STACKTRACES=1 COMMAND    # where it was thrown"); break;

@@ -46,8 +46,8 @@ static void emit(const struct explanation *x, struct page *page, const struct ex
 	explain_write(&s, o->output);
 }
 
-/* An input's path as shown: without the private folder; "(standard error)" for what the command wrote there. */
-static uint32_t input_name(struct facts *f, uint32_t path, const char *folder)
+/* An input's path as shown: without a folder that will be gone; "(standard error)" for what the command wrote there. */
+static uint32_t input_name(struct facts *f, uint32_t path, const char *folder, bool kept)
 {
 	struct slice p = facts_text(f, path);
 	size_t n = strlen(folder);
@@ -56,6 +56,8 @@ static uint32_t input_name(struct facts *f, uint32_t path, const char *folder)
 	p = slice_of(p.p + n + 1, p.n - n - 1);
 	if (slice_is(p, "stderr.txt"))
 		return facts_intern(f, SLICE("(standard error)"));
+	if (kept)
+		return path;
 	char *own = xstrndup(p.p, p.n); /* interning may move the text that p points to */
 	uint32_t id = facts_intern(f, slice_str(own));
 	free(own);
@@ -75,8 +77,8 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 		die_err(&err);
 	if (n && load_operands(f, page, o, path, n, &lost, &err) < 0)
 		die_err(&err);
-	for (uint32_t i = 0; o->folder && i < f->n_input; i++) /* names that the user does not know */
-		f->input[i].path = input_name(f, f->input[i].path, o->folder);
+	for (uint32_t i = 0; o->folder && i < f->n_input; i++)
+		f->input[i].path = input_name(f, f->input[i].path, o->folder, o->folder_kept);
 	if (o->function && !facts_only_function(f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
 	if (o->add)

@@ -60,7 +60,8 @@ struct explain_options {
 	struct opt_pairs max; /* --max */
 	/* Set by subcommands. */
 	bool keep_graphs, keys; /* of the logs, though nothing shows them: for a bundle, for a cache */
-	const char *folder;     /* the private folder that holds the inputs */
+	const char *folder;     /* the folder that holds the inputs */
+	bool folder_kept;       /* it stays: names in it can be used */
 	/* Adds to the facts what the inputs do not say. NULL: nothing does. */
 	void (*add)(struct facts *f, const void *arg);
 	const void *add_arg;

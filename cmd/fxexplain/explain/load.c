@@ -1,6 +1,8 @@
 /* load.c - recognises operands and reads them into the facts. */
 #include "explain/explain.h"
 
+#include "explain/alive.h"
+
 #include "base/tool/diag.h"
 #include "run/diagnose/locate.h"
 #include "run/patterns/patterns.h"
@@ -266,6 +268,8 @@ int load_operands(struct facts *f, struct page *page, const struct explain_optio
 			++*lost;
 		}
 	}
+	for (uint32_t i = 0; i < f->n_input; i++)
+		alive_tell(f, i);
 	for (uint32_t i = 0; status == 0 && i < f->n_input; i++)
 		if (f->input[i].unread) {
 			struct slice name = facts_text(f, f->input[i].path);

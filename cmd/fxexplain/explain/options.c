@@ -3,6 +3,8 @@
 
 #include "base/broker/broker.h"
 #include "base/tool/diag.h"
+#include "base/io/distinfo.h"
+#include "base/srcloc.h"
 #include "base/tool/output.h"
 #include "run/diagnose/limits.h"
 
@@ -80,6 +82,7 @@ void explain_only(const char *only)
 void explain_begin(bool reads, const char *only)
 {
 	explain_check();
+	srcloc_is_installed = distinfo_beside;
 	/* Before the thread that waits for signals: Landlock holds for threads that are started later. --github appends to a file of the
 	 * job's. */
 	if (reads && !explain_opt.github) {

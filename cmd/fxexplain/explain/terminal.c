@@ -290,6 +290,33 @@ static const struct lines lines_of[DETAILS] = {[FIX] = {0, 0, 1, 1, 0, 0},
 					       [MANY] = {4, 6, 8, 4, 1, 0},
 					       [ALL] = {8, 12, 8, 8, 4, 1}};
 
+/* An earlier finding with the same advice, which is printed only once; NULL: none. */
+static const struct finding *same_advice(const struct explanation *x, const struct finding *g)
+{
+	enum { BEFORE = 256 };
+	const struct finding *f = x->finding;
+	for (int n = 0; n < BEFORE && f < g && g->fix.n + g->hint.n; n++, f++)
+		if (f->into == NONE && slice_eq(f->fix, g->fix) && slice_eq(f->hint, g->hint))
+			return f;
+	return NULL;
+}
+
+static void put_advice(struct page *p, const struct finding *g, enum detail detail, bool hints)
+{
+	const struct lines *n = &lines_of[detail];
+	const struct finding *before = same_advice(p->x, g);
+	if (before) {
+		struct slice at = where(p, before);
+		LOCAL_BUF b = {0};
+		buf_addf(&b, "as above%s%.*s", at.n ? ", for " : "", SL(at));
+		terminal_lines(p, g->fix.n ? "fix" : "hint", buf_slice(&b), 1);
+		return;
+	}
+	advice_lines(p, "fix", detail == FIX ? slice_first_line(g->fix) : g->fix, n->fix);
+	if (hints || !g->fix.n)
+		advice_lines(p, "hint", detail == FIX ? slice_first_line(g->hint) : g->hint, n->hint);
+}
+
 static void put_finding(struct page *p, const struct finding *g, double worst, enum detail detail)
 {
 	bool all = detail == ALL;
@@ -316,9 +343,7 @@ static void put_finding(struct page *p, const struct finding *g, double worst, e
 	}
 	if (!said && n->log && (all || failure || frame || g->kind == FINDING_KNOWN))
 		terminal_lines(p, frame ? "changed" : "log", g->evidence, n->log);
-	advice_lines(p, "fix", detail == FIX ? slice_first_line(g->fix) : g->fix, n->fix);
-	if (all || !g->fix.n)
-		advice_lines(p, "hint", detail == FIX ? slice_first_line(g->hint) : g->hint, n->hint);
+	put_advice(p, g, detail, all);
 	if (all || !(g->fix.n + g->hint.n))
 		terminal_lines(p, "torch", g->torch_hint, n->hint);
 	if (!said && n->next && (all || failure))

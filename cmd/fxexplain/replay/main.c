@@ -6,6 +6,7 @@
 #include "watch/bundle.h"
 #include "run/run_part.h"
 #include "base/tool/diag.h"
+#include "base/tool/parts.h"
 #include "base/tool/output.h"
 
 #include <limits.h>
@@ -275,7 +276,7 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
-	FREED char *tool = replay_tool(p->v[0]);
+	FREED char *tool = tool_find(p->v[0]);
 	if (!tool)
 		die(EXIT_ENVIRON, "'%s' not found beside this program or in PATH", p->v[0]);
 	p->v[0] = tool;

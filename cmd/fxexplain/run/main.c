@@ -13,24 +13,23 @@
 #include "base/tool/tempfolder.h"
 #include "report/bundle.h"
 #include "run/bisect.h"
+#include "run/kept/kept.h"
 #include "run/recheck.h"
+#include "run/tap.h"
+#include "base/io/write.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
-	bool bisect, recheck;
+	bool bisect, recheck, no_recheck, no_keep;
 	const char *keep, *bundle;
 	int timeout; /* seconds; 0: none */
 } own;
@@ -40,13 +39,15 @@ static const struct opt options[] = {
 	     .more = "Runs the command with the backends eager, aot_eager and inductor in turn."),
     OPT_FLAG(0, "recheck", &own.recheck, "if it fails: run it again without torch.compile",
 	     .more = "Sets TORCH_COMPILE_DISABLE=1 and compares the failures: does eager fail, too? Its output is not shown."),
+    OPT_FLAG(0, "no-recheck", &own.no_recheck, "never run it again; do not ask", .rare = true),
     OPT_STRING(0, "keep", "DIR", &own.keep, "keep the traces and stderr in this new directory"),
+    OPT_FLAG(0, "no-keep", &own.no_keep, "keep nothing of this run", .rare = true,
+	     .more = "By default a run is kept in ~/.local/state/pt2utils/runs: the newest 50, at most 2 GB."),
     OPT_INT(0, "timeout", "SECONDS", &own.timeout, 0, 1 << 30, "stop the command after SECONDS"),
     OPT_STRING(0, "bundle", "FILE", &own.bundle, "write everything into one file, as report does"),
     OPT_END,
 };
 
-#define KEEP_BYTES (256ull << 20) /* of standard error; the rest is only passed on */
 #define GRACE_MS 5000
 
 /* ---- folders ---- */
@@ -69,134 +70,6 @@ static void list_new(struct run_names *now, const char *dir, const struct run_na
 	}
 	if (now->n)
 		qsort(now->v, now->n, sizeof(*now->v), by_version);
-}
-
-/* ---- the command's standard error ---- */
-
-struct tap {
-	int ours, theirs, copy;
-	bool terminal, end;
-	uint64_t kept;
-};
-
-static void set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	if (flags >= 0)
-		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
-/* Bytes pass unchanged: the real terminal does the processing. */
-static bool open_terminal(struct tap *t)
-{
-	struct termios raw;
-	struct winsize size;
-	char name[64];
-	int ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), theirs = -1;
-	if (ours < 0)
-		return false;
-	if (grantpt(ours) == 0 && unlockpt(ours) == 0 && ptsname_r(ours, name, sizeof(name)) == 0)
-		theirs = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (theirs < 0 || tcgetattr(theirs, &raw) < 0) {
-		close(ours);
-		if (theirs >= 0)
-			close(theirs);
-		return false;
-	}
-	cfmakeraw(&raw);
-	tcsetattr(theirs, TCSANOW, &raw);
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
-		ioctl(ours, TIOCSWINSZ, &size);
-	t->ours = ours;
-	t->theirs = theirs;
-	return t->terminal = true;
-}
-
-static void tap_open(struct tap *t, const char *copy)
-{
-	int p[2];
-	*t = (struct tap){.ours = -1, .theirs = -1};
-	t->copy = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (t->copy < 0)
-		die_errno(EXIT_ENVIRON, "cannot write '%s'", copy);
-	if (!isatty(STDERR_FILENO) || !open_terminal(t)) {
-		if (pipe2(p, O_CLOEXEC) < 0)
-			die_errno(EXIT_ENVIRON, "cannot create a pipe");
-		t->ours = p[0];
-		t->theirs = p[1];
-	}
-	set_nonblocking(t->ours);
-}
-
-/* The terminal was resized. */
-static void tap_resize(const struct tap *t)
-{
-	struct winsize now, then;
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &now) == 0 && ioctl(t->ours, TIOCGWINSZ, &then) == 0 &&
-	    (now.ws_row != then.ws_row || now.ws_col != then.ws_col))
-		ioctl(t->ours, TIOCSWINSZ, &now);
-}
-
-/* Reads everything available. A pseudo terminal whose other end is closed reads as EIO. */
-static void tap_pump(struct tap *t)
-{
-	char chunk[1 << 15];
-	ssize_t n;
-	struct err err;
-	if (t->terminal)
-		tap_resize(t);
-	while (!t->end) {
-		n = read(t->ours, chunk, sizeof(chunk));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return;
-		if (n <= 0) {
-			t->end = true;
-			return;
-		}
-		/* The reader may be gone: then it is lost, as it would be without us. */
-		(void)write_all(STDERR_FILENO, chunk, (size_t)n, "standard error", &err);
-		if (t->kept < KEEP_BYTES && write_all(t->copy, chunk, (size_t)n, "the copy of standard error", &err) < 0)
-			t->kept = KEEP_BYTES;
-		t->kept += (uint64_t)n;
-	}
-}
-
-static int pass_on(void *arg)
-{
-	struct tap *t = arg;
-	char chunk[1 << 12];
-	ssize_t n;
-	struct err err;
-	fcntl(3, F_SETFL, fcntl(3, F_GETFL) & ~O_NONBLOCK);
-	(void)t;
-	while ((n = read(3, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && write_all(STDERR_FILENO, chunk, (size_t)n, "standard error", &err) < 0)
-			return 1;
-	return 0;
-}
-
-/* A process that the command left running on purpose (a server) may still write here: passed on as long as it lives. */
-static void tap_close(struct tap *t, struct childset *set)
-{
-	tap_pump(t);
-	close(t->copy);
-	if (!t->end) {
-		const struct child_fd fd = {t->ours, 3};
-		const char *const name[] = {diag_tool, NULL};
-		struct child_spec spec = {.argv = name,
-					  .function = pass_on,
-					  .arg = t,
-					  .in.how = CHILD_NULL,
-					  .out.how = CHILD_NULL,
-					  .fds = &fd,
-					  .n_fds = 1,
-					  .leave_running = true};
-		struct err err;
-		(void)child_start(set, &spec, &err);
-	}
-	close(t->ours);
 }
 
 /* ---- leftover processes ---- */
@@ -245,11 +118,12 @@ struct session {
 	char *const *command;
 	struct run_names before, traces;
 	char *folder, *text; /* TORCH_TRACE, the copy of standard error */
-	const char *private; /* NULL with --keep */
-	bool kept;
+	const char *private; /* removed at the end; NULL: kept */
+	struct kept *kept;   /* NULL: not in the folder of runs */
 	struct child_result r;
 	uint64_t text_bytes;
 	bool timed_out;
+	off_t input; /* standard input: how far it was read */
 	struct recheck again;
 	char *again_text;
 };
@@ -295,13 +169,7 @@ static void run_watched(struct session *s)
 	child_free(&set, c);
 }
 
-/* ---- the explanation ---- */
-
-static bool write_bundle(const struct explanation *x, const struct explain_options *opt)
-{
-	pack_bundle(x, opt, &(struct report_options){.bundle = own.bundle});
-	return false;
-}
+/* ---- what eager did, for the explanation ---- */
 
 static void add_runs(struct facts *f, const void *arg)
 {
@@ -309,40 +177,126 @@ static void add_runs(struct facts *f, const void *arg)
 	recheck_tell(&s->again, &s->r, f);
 }
 
-/* Of a command that failed by itself. */
-static void run_again(struct session *s)
-{
-	if (!own.recheck || s->timed_out || child_signalled() || (s->r.how == CHILD_EXITED && s->r.status == 0))
-		return;
-	s->again_text = xasprintf("%s/eager.txt", s->private ? s->private : s->folder);
-	if (!s->o->quiet)
-		note("%s: running it again with TORCH_COMPILE_DISABLE=1", diag_tool);
-	recheck_run(&s->again, s->command, s->again_text, run_timeout_ms(own.timeout));
-	if (s->again.ran && !s->o->quiet) {
-		LOCAL_BUF b = {0};
-		child_describe(&s->again.r, &b);
-		note("%s: without torch.compile: '%s' %s after %.1f s", diag_tool, s->command[0], buf_str(&b),
-		     (double)s->again.r.wall_ns / 1e9);
-	}
-}
+static bool ended_well(const struct session *s) { return s->r.how == CHILD_EXITED && s->r.status == 0; }
 
-static int explain_child(void *arg)
+static const char *folder_of(const struct session *s) { return s->private ? s->private : s->kept ? kept_folder(s->kept) : s->folder; }
+
+/* Reads the inputs of the explanation: traces, then standard error. Returns how many. */
+static int inputs_of(const struct session *s, const char **path)
 {
-	struct session *s = arg;
-	struct explain_options o = *s->o;
-	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
 	int n = 0;
 	for (size_t i = 0; i < s->traces.n; i++)
 		path[n++] = s->traces.v[i];
 	if (s->text_bytes)
 		path[n++] = s->text;
-	o.folder = s->kept ? NULL : s->private;
+	return n;
+}
+
+/* ---- does eager fail, too? ---- */
+
+static int wants_child(void *arg)
+{
+	const struct session *s = arg;
+	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	return recheck_wanted(s->o, path, inputs_of(s, path)) ? EXIT_FOUND : EXIT_FINE;
+}
+
+/* Is it not known which part failed? In a process of its own, like the explanation. */
+static bool is_wanted(struct session *s)
+{
+	const char *const name[] = {diag_tool, NULL};
+	struct child_result r;
+	struct err err;
+	struct child_spec spec = {.argv = name,
+				  .function = wants_child,
+				  .arg = s,
+				  .same_group = true,
+				  .die_with_parent = true,
+				  .in.how = CHILD_NULL,
+				  .out.how = CHILD_NULL,
+				  .err.how = CHILD_NULL};
+	if (child_run(&spec, &r, &err) < 0)
+		return false;
+	const bool wanted = r.how == CHILD_EXITED && r.status == EXIT_FOUND;
+	child_result_release(&r);
+	return wanted;
+}
+
+static void say_again(const struct session *s, const char *where)
+{
+	LOCAL_BUF b = {0};
+	if (s->o->quiet)
+		return;
+	if (!s->again.ran) {
+		note("%s: running it again with TORCH_COMPILE_DISABLE=1%s", diag_tool, where);
+		return;
+	}
+	child_describe(&s->again.r, &b);
+	note("%s: without torch.compile: '%s' %s after %.1f s", diag_tool, s->command[0], buf_str(&b), (double)s->again.r.wall_ns / 1e9);
+}
+
+/* Of a command that failed by itself: when it was asked for; on a terminal, when the answer is yes; by itself, where nothing that it does
+ * can last, and nothing was taken from it that it would need again. */
+static void run_again(struct session *s)
+{
+	struct cowview *view = NULL;
+	struct err err;
+	if (own.no_recheck || s->timed_out || child_signalled() || ended_well(s))
+		return;
+	const bool may = own.recheck || (s->traces.n && recheck_may(&s->r, &s->traces) && is_wanted(s));
+	if (!may || (!own.recheck && recheck_asks(s->o) && !recheck_ask(s->command[0], &s->r)))
+		return;
+	if (!own.recheck && !recheck_asks(s->o) && (!recheck_unread(s->input) || !(view = cowview_new(&err))))
+		return;
+	s->again_text = xasprintf("%s/eager.txt", folder_of(s));
+	say_again(s, view ? ", on a copy-on-write view of the files and without network (--no-recheck: never)" : "");
+	recheck_run(&s->again, s->command, s->again_text, view ? RECHECK_ALONE_MS : run_timeout_ms(own.timeout), view);
+	cowview_free(view);
+	if (s->again.ran)
+		say_again(s, "");
+}
+
+/* ---- the explanation, continued ---- */
+
+/* The document of a kept run. */
+static void write_document(const struct session *s, const struct explanation *x, const struct explain_options *opt)
+{
+	LOCAL_BUF b = {0};
+	struct explain_options o = *opt;
+	struct err err;
+	FREED char *path = xasprintf("%s/" KEPT_DOCUMENT, kept_folder(s->kept));
+	o.show = 0;
+	emit_json(&b, x, &o);
+	struct output *out = output_file(path, &err);
+	if (!out || write_all(output_fd(out), b.p, b.len, path, &err) < 0 || output_commit(out, &err) < 0)
+		warn("%s", err.text);
+}
+
+static struct session *of_child;
+
+static bool emit_more(const struct explanation *x, const struct explain_options *opt)
+{
+	if (of_child->kept)
+		write_document(of_child, x, opt);
+	if (own.bundle)
+		pack_bundle(x, opt, &(struct report_options){.bundle = own.bundle});
+	return false;
+}
+
+static int explain_child(void *arg)
+{
+	struct session *s = of_child = arg;
+	struct explain_options o = *s->o;
+	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	int n = inputs_of(s, path);
+	o.folder = folder_of(s);
+	o.folder_kept = s->private == NULL;
 	o.command = (const char *const *)s->command;
 	o.has_status = true;
 	o.add = add_runs;
 	o.add_arg = s;
 	o.status = s->r.sig ? -s->r.sig : s->r.status;
-	o.emit = own.bundle ? write_bundle : NULL;
+	o.emit = emit_more;
 	o.keep_graphs = own.bundle != NULL;
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */
@@ -372,43 +326,64 @@ static int explain_session(struct session *s)
 
 static void say_end(const struct session *s)
 {
-	LOCAL_BUF b = {0};
+	LOCAL_BUF b = {0}, limits = {0};
 	if (s->o->quiet)
 		return;
 	child_describe(&s->r, &b);
-	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
-	     plural(s->traces.n), s->kept ? ", kept in " : "", s->kept ? s->folder : "");
+	const char *kept = s->private || !s->traces.n ? NULL : folder_of(s);
+	if (kept && s->kept && !own.keep)
+		buf_addf(&limits, " (newest %d runs, at most 2 GB)", KEPT_RUNS);
+	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
+	     plural(s->traces.n), kept ? ", kept in " : "", kept ? own.keep ? s->folder : kept : "", buf_str(&limits));
 	if (!s->traces.n)
 		note("%s: no trace was written: torch was not imported, is older than 2.2 (no TORCH_TRACE), or nothing was compiled",
 		     diag_tool);
 }
 
+/* Where the trace goes: --keep, the program's own TORCH_TRACE, the folder of this run. */
 static void set_up(struct session *s)
 {
 	const char *asked = getenv("TORCH_TRACE");
-	s->kept = own.keep != NULL;
-	if (s->kept) {
+	struct err err;
+	if (!own.no_keep && !(s->kept = kept_begin("fxexplain run", (const char *const *)s->command, &err)) && !own.keep && !s->o->quiet)
+		note("%s: this run is not kept: %s", diag_tool, err.text);
+	if (own.keep)
 		s->folder = run_kept_folder(own.keep);
-	} else {
+	else if (!s->kept)
 		s->private = run_private_folder();
-		s->folder = xstrdup(asked && *asked ? asked : s->private);
-	}
-	s->text = xasprintf("%s/stderr.txt", s->private ? s->private : s->folder);
+	if (!s->folder)
+		s->folder = xstrdup(asked && *asked ? asked : folder_of(s));
+	s->text = xasprintf("%s/" KEPT_STDERR, own.keep ? s->folder : folder_of(s));
 	run_list(&s->before, s->folder);
+	s->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+}
+
+/* A run without a trace and without a word is not worth a place. */
+static void end_kept(struct session *s)
+{
+	FREED const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	FREED char *cwd = realpath(".", NULL);
+	struct kept_result r = {.seconds = (double)s->r.wall_ns / 1e9, .status = s->r.status, .sig = s->r.sig, .traces = path};
+	OWNED(arena_release) struct arena a = {0};
+	for (size_t i = 0; i < s->traces.n; i++)
+		path[r.n_traces++] = *s->traces.v[i] == '/' ? s->traces.v[i] : arena_textf(&a, "%s/%s", cwd ? cwd : ".", s->traces.v[i]).p;
+	kept_end(s->kept, s->traces.n || s->text_bytes ? &r : NULL);
+	s->kept = NULL;
 }
 
 /* The command's own status, or, if that is 0, the status of the explanation. */
-static _Noreturn void finish_run(struct session *s, int explained)
+static _Noreturn void finish_run(struct session *s, int explained_status)
 {
-	bool fine = s->r.how == CHILD_EXITED && s->r.status == 0;
+	bool fine = ended_well(s);
 	bool nothing = !s->traces.n;
+	end_kept(s);
 	run_remove_folder();
 	run_names_release(&s->before);
 	run_names_release(&s->traces);
 	free(s->folder);
 	free(s->text);
 	free(s->again_text);
-	if (explained < 0) { /* a signal while explaining */
+	if (explained_status < 0) { /* a signal while explaining */
 		struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled() ? child_signalled() : SIGINT};
 		child_exit_like(&r);
 	}
@@ -416,7 +391,7 @@ static _Noreturn void finish_run(struct session *s, int explained)
 		exit(EXIT_FOUND);
 	if (!fine)
 		child_exit_like(&s->r);
-	exit(explained == EXIT_FINE && nothing ? EXIT_ENVIRON : explained);
+	exit(explained_status == EXIT_FINE && nothing ? EXIT_ENVIRON : explained_status);
 }
 
 static void check_options(const struct explain_options *o)
@@ -424,6 +399,10 @@ static void check_options(const struct explain_options *o)
 	const char *what = o->json ? "--json" : o->sarif ? "--sarif" : o->html && !*o->html ? "--html" : NULL;
 	if (own.recheck && own.bisect)
 		die(EXIT_USAGE, "--recheck conflicts with --bisect, which runs the command without torch.compile, too");
+	if (own.recheck && own.no_recheck)
+		die(EXIT_USAGE, "--recheck conflicts with --no-recheck");
+	if (own.keep && own.no_keep)
+		die(EXIT_USAGE, "--keep conflicts with --no-keep");
 	if (what && !o->output && !own.bisect)
 		die(EXIT_USAGE, "the command uses standard output: %s needs -o FILE here", what);
 }
@@ -440,7 +419,7 @@ static int run_main(struct operands *in)
 {
 	const struct explain_options *opt = &explain_opt;
 	struct session s = {.o = opt, .command = in->command};
-	int explained = EXIT_FINE;
+	int status = EXIT_FINE;
 	explain_check();
 	run_keep_signal();
 	output_fail_writes(); /* and no output_watch_signals(): signals go to the command first */
@@ -455,13 +434,11 @@ static int run_main(struct operands *in)
 	run_again(&s);
 	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
 		finish_run(&s, EXIT_FINE); /* second signal: exit at once */
-	if (s.traces.n || s.text_bytes)
-		explained = explain_session(&s);
-	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
-		note("%s: the trace was not kept: pass --keep=DIR to keep it for tlparse or fxminify --graph", diag_tool);
-	if (s.traces.n || s.text_bytes)
-		show_page(opt, explained);
-	finish_run(&s, explained);
+	if (s.traces.n || s.text_bytes) {
+		status = explain_session(&s);
+		show_page(opt, status);
+	}
+	finish_run(&s, status);
 }
 
 const struct opt_command run_command = {

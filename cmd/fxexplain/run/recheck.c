@@ -9,17 +9,116 @@
 #include "run/text.h"
 #include "run/textlog/textlog.h"
 
+#include "base/io/write.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { CLIP = 400 };
+enum { CLIP = 400, QUICK_S = 60, ANSWER_MS = 60 * 1000 };
 
-void recheck_run(struct recheck *c, char *const *command, const char *text, int timeout_ms)
+/* ---- whether ---- */
+
+static bool is_rank(const struct run_names *traces)
+{
+	static const char *const name[] = {"RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+	for (size_t i = 0; i < ARRAY_LEN(name); i++)
+		if (getenv(name[i]))
+			return true;
+	for (size_t i = 0; i < traces->n; i++) /* torch/_logging/_internal.py */
+		if (strstr(path_base(traces->v[i]), "_rank_"))
+			return true;
+	return false;
+}
+
+static bool has_gpu(void)
+{
+	static const char *const device[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg", "/dev/accel/accel0"};
+	for (size_t i = 0; i < ARRAY_LEN(device); i++)
+		if (access(device[i], F_OK) == 0)
+			return true;
+	return false;
+}
+
+bool recheck_may(const struct child_result *first, const struct run_names *traces)
+{
+	return first->wall_ns < QUICK_S * 1000000000ull && !is_rank(traces) && !has_gpu();
+}
+
+bool recheck_wanted(const struct explain_options *o, const char *const *path, int n)
+{
+	struct facts f;
+	struct explanation x;
+	struct err err;
+	unsigned lost = 0;
+	struct explain_options quiet = *o;
+	bool open = false;
+	quiet.quiet = true;
+	facts_init(&f);
+	if (n && load_operands(&f, NULL, &quiet, path, n, &lost, &err) == 0) {
+		explain(&x, &f);
+		const struct component_view *v = x.n_component ? &x.component[0] : NULL;
+		open = v && !v->unfinished && !v->interrupted && v->failure != NONE && f.failure[v->failure].ended && v->sure != SURE_PROVEN &&
+		       (v->component == COMPONENT_NONE || v->component == COMPONENT_EAGER);
+		explanation_release(&x);
+	}
+	facts_release(&f);
+	return open;
+}
+
+/* In the background, reading would stop the tool. */
+bool recheck_asks(const struct explain_options *o)
+{
+	return !o->quiet && isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+bool recheck_ask(const char *command, const struct child_result *first)
+{
+	LOCAL_BUF question = {0};
+	char answer[16] = "", c;
+	size_t n = 0;
+	struct err err;
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	buf_addf(&question, "%s: does eager fail, too? Run '%s' again with TORCH_COMPILE_DISABLE=1 (it took %.1f s)? [y/N] ", diag_tool,
+		 command, (double)first->wall_ns / 1e9);
+	(void)write_all(STDERR_FILENO, question.p, question.len, "the terminal", &err);
+	if (poll(&in, 1, ANSWER_MS) <= 0) {
+		(void)write_all(STDERR_FILENO, "no answer\n", strlen("no answer\n"), "the terminal", &err);
+		return false;
+	}
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		if (n < sizeof(answer) - 1)
+			answer[n++] = c;
+	return !strcmp(answer, "y") || !strcmp(answer, "Y") || !strcmp(answer, "yes");
+}
+
+bool recheck_unread(off_t before)
+{
+	struct stat st, null;
+	if (fstat(STDIN_FILENO, &st) < 0)
+		return errno == EBADF;
+	if (S_ISCHR(st.st_mode))
+		return stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
+	return S_ISREG(st.st_mode) && before >= 0 && lseek(STDIN_FILENO, 0, SEEK_CUR) == before;
+}
+
+/* ---- the run ---- */
+
+static int before_again(void *arg)
+{
+	int why = arg ? cowview_enter(arg) : 0;
+	return why ? why : run_as_before(NULL);
+}
+
+void recheck_run(struct recheck *c, char *const *command, const char *text, int timeout_ms, const struct cowview *view)
 {
 	static const char *const env[] = {"TORCH_COMPILE_DISABLE=1", /* torch/_dynamo/config.py */
 					  "TORCHDYNAMO_DISABLE=1",   /* torch/_dynamo/eval_frame.py, since 2.0 */
 					  NULL};
+	static const char *const env_confined[] = {"TORCH_COMPILE_DISABLE=1", "TORCHDYNAMO_DISABLE=1", "HF_HUB_OFFLINE=1",
+						   "WANDB_MODE=disabled", NULL}; /* what cannot be had, at once */
 	struct err err;
 	*c = (struct recheck){.text = text};
 	int fd = open(text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -27,19 +126,22 @@ void recheck_run(struct recheck *c, char *const *command, const char *text, int 
 		die_errno(EXIT_ENVIRON, "cannot write '%s'", text);
 	struct child_spec spec = {
 	    .argv = (const char *const *)command,
-	    .env_set = env,
+	    .env_set = view ? env_confined : env,
 	    .in.how = CHILD_NULL,
 	    .out.how = CHILD_NULL,
 	    .err = {CHILD_FD, fd},
-	    .before_exec = run_as_before,
+	    .before_exec = before_again,
+	    .arg = (void *)(uintptr_t)view,
 	    .timeout_ms = timeout_ms,
 	    .die_with_parent = true,
 	};
 	if (child_run(&spec, &c->r, &err) < 0)
 		die_err(&err);
 	close(fd);
-	c->ran = !child_signalled();
+	c->ran = !child_signalled() && !(view && c->r.how == CHILD_TIMED_OUT);
 }
+
+/* ---- the comparison ---- */
 
 /* The exception that ended a run: the last one that nothing caught. NULL: none. */
 static const struct fact_failure *last_of(const struct facts *f)

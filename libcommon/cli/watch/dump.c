@@ -117,6 +117,7 @@ static int take_call(struct reading *r, uint32_t root)
 	if (kind < 0 || (!c.name.n && kind != DUMP_RUN))
 		return bad_index(r, "a call has no \"kernel\", or an unknown \"kind\"");
 	c.kind = (enum dump_kind)kind;
+	c.precision = json_dup(t, root, "precision", &r->d->arena);
 	c.nodes = json_dup(t, root, "nodes", &r->d->arena);
 	c.aten = json_dup(t, root, "aten", &r->d->arena);
 	c.text = json_dup(t, root, "source", &r->d->arena);

@@ -22,6 +22,7 @@
  *     kernel, kind      "cpp_fused_relu_0", "kernel"; "aoti_torch_cpu_addmm_out", "op"; "pt2fix::add_", "proxy"; "run": not a call,
  *                       but the Run itself with the model's inputs and outputs; "cuda_graph[1]", "replay"
  *     source            of a torch.compile graph: its generated Python, which replaces wrapper.cpp
+ *     precision         of a run of a torch.compile graph: torch's settings, "float32_matmul=high cudnn.allow_tf32=1 ..."
  *     line, nodes, aten its line in wrapper.cpp, and what it came from (contract.h)
  *     time_ns, took_ns  when it started (CLOCK_MONOTONIC), and how long it took
  *     returned, result  false: it never returned, it crashed; what it returned
@@ -64,6 +65,7 @@ static inline bool dump_written(const struct dump_value *v)
 enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN, DUMP_REPLAY };
 struct dump_call {
 	struct slice model, name, nodes, aten;
+	struct slice precision; /* of a Run: torch's settings, "NAME=VALUE ..." */
 	struct slice text; /* the file that .line belongs to: the generated Python of a torch.compile graph; empty: wrapper.cpp */
 	enum dump_kind kind;
 	uint32_t model_id, run, call, line, pid, tid;
@@ -104,7 +106,8 @@ void dump_tensor_close(struct dump_tensor *t);
 
 /* ---- writing ---- */
 
-/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here.
+/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here, but for
+ * its filters; with .given only what passes them is saved, and not the model's inputs and outputs.
  * 0 even if the model failed: .failed has the error then. writer: "aoti-verify 0.1.0". */
 struct watch_options;
 struct dump_ran {

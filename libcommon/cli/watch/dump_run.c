@@ -51,12 +51,12 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 	struct running r = {0};
 	struct watch w;
 	*ran = (struct dump_ran){0};
-	o->calls = (struct calls_config){.want = CALLS_NAMES | CALLS_SAVE | CALLS_INPUTS,
-					 .last_run = UINT32_MAX,
-					 .lo = (double)-INFINITY,
-					 .hi = (double)INFINITY,
-					 .save_format = TENSOR_NPY,
-					 .save_max = UINT64_MAX};
+	o->calls.want = CALLS_NAMES | CALLS_SAVE | (o->given.n ? CALLS_GIVE : CALLS_INPUTS);
+	o->calls.last_run = UINT32_MAX;
+	o->calls.lo = (double)-INFINITY;
+	o->calls.hi = (double)INFINITY;
+	o->calls.save_format = TENSOR_NPY;
+	o->calls.save_max = UINT64_MAX;
 	if ((size_t)snprintf(o->calls.save_dir, sizeof(o->calls.save_dir), "%s", folder) >= sizeof(o->calls.save_dir))
 		return err_set(err, EXIT_ENVIRON, "'%s': the path of the temporary directory is too long", folder);
 	o->tick = drain_calls;

@@ -117,6 +117,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	json_member_u64(o, "call", c->begin.call);
 	json_member_some(o, "kernel", slice_str(c->name));
 	json_member_some(o, "kind", slice_str(dump_kind_name(dump_kind_of(c))));
+	json_member_some(o, "precision", slice_str(c->precision ? c->precision : ""));
 	if (c->contract) {
 		if (c->contract->line)
 			json_member_u64(o, "line", c->contract->line);

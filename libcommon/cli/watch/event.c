@@ -121,6 +121,16 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 		buf_addf(b, "process %d: CUDA graph %llu: %llu calls captured", (int)ev->pid,
 			 (unsigned long long)live_event_number(ev, "graph"), (unsigned long long)live_event_number(ev, "captured"));
 		break;
+	case LIVE_BOUNDS:
+		add_part(ev, ev->root, "kernel", "", &hold, b);
+		buf_addf(b, " (call %llu)", (unsigned long long)live_event_number(ev, "call"));
+		add_part(ev, ev->root, "buffer", ", ", &hold, b);
+		add_part(ev, ev->root, "what", ": ", &hold, b);
+		break;
+	case LIVE_BOUNDS_SUMMARY:
+		buf_addf(b, "%llu arguments guarded, %llu not", (unsigned long long)live_event_number(ev, "guarded"),
+			 (unsigned long long)live_event_number(ev, "unguarded"));
+		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);
 		add_part(ev, ev->root, "text", ": ", &hold, b);

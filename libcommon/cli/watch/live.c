@@ -8,6 +8,7 @@
 #include "base/tool/output.h"
 #include "base/tool/parts.h"
 #include "base/tool/tempfolder.h"
+#include "watch/given.h"
 #include "watch/run.h"
 
 #include <errno.h>
@@ -131,6 +132,18 @@ static int put_contract(struct live *l, struct err *err)
 	return r;
 }
 
+static int put_given(struct live *l, struct err *err)
+{
+	char path[PATH_MAX];
+	if (!l->o->given.n)
+		return 0;
+	in_dir(l, GIVEN_FILE, path, sizeof(path));
+	int fd = make_file(path, O_RDWR | O_EXCL, 0600);
+	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path) : write_all(fd, l->o->given.p, l->o->given.n, path, err);
+	close_fd(&fd);
+	return r;
+}
+
 static int watch_fd(struct live *l, int fd, uint32_t events, uint64_t id)
 {
 	struct epoll_event e = {.events = events, .data.u64 = id};
@@ -168,7 +181,8 @@ static int set_up(struct live *l, struct err *err)
 	if (!(l->dir = temp_folder(TEMP_LIVE, err)))
 		return -1;
 	if (make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 || (l->o->library && put_contract(l, err) < 0) ||
-	    (l->o->calls && calls_create(l->dir, l->o->calls, make_file, err) < 0) || (!l->o->apart && put_jit(l, err) < 0))
+	    put_given(l, err) < 0 || (l->o->calls && calls_create(l->dir, l->o->calls, make_file, err) < 0) ||
+	    (!l->o->apart && put_jit(l, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || (l->listen >= 0 && watch_fd(l, l->listen, EPOLLIN, ID_LISTEN) < 0) ||
@@ -179,7 +193,7 @@ static int set_up(struct live *l, struct err *err)
 
 static void take_down(struct live *l, bool keep)
 {
-	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so"};
+	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, GIVEN_FILE, "libpt2probe.so"};
 	char path[PATH_MAX];
 	for (int i = 0; i < MAX_CLIENTS; i++) {
 		close_fd(&l->client[i].fd);

@@ -64,6 +64,7 @@ struct live_options {
 
 	/* Kernels and ops are watched, too: the call log (calls.h) with this configuration is in the result's folder. */
 	const struct calls_config *calls; /* NULL: only the models' calls are */
+	struct slice given;               /* the file for CALLS_GIVE (watch/given.h); empty: none */
 	bool no_check;                    /* inputs are not checked against the contract */
 	/* Our own program, not the user's: it runs in its own process group, which ends with the tool and after this many
 	 * seconds (0: no limit). */

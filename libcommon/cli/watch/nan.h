@@ -43,6 +43,19 @@ struct nan_options {
 	size_t n_ignore;
 };
 
+/* Why, by evaluation: which node of the graph turns NaN first, with what the call had read (cmd/aoti-nanassert/evaluate.c). */
+struct nan_cause {
+	bool found;          /* else see .clean and .unknown */
+	bool clean;          /* node by node there is no NaN: the compiled kernel computes something else */
+	struct slice text;   /* "mul(0, log(0) = -inf) = nan at [3, 1]" */
+	struct slice reason; /* "0 * -inf"; may be empty */
+	struct slice node, op;
+	struct slice place;    /* "loss.py:19"; may be empty, as the next */
+	struct slice line;     /* "app/loss.py:19 in f: e = p * torch.log(p)" */
+	struct slice infinity; /* where the infinities that it met began: "log(0) = -inf at [3, 1], loss.py:19"; may be empty */
+	struct slice unknown;  /* why it could not be evaluated */
+};
+
 /* A tensor of a call. */
 struct nan_value {
 	struct dump_value v;
@@ -83,6 +96,7 @@ struct nan_finding {
 	 * return torch.log(x)"), the innermost last. Owned by the struct nan_sources. */
 	const struct slice *pre, *node, *line;
 	uint32_t n_pre, n_nodes, n_lines;
+	const struct nan_cause *why; /* NULL: not evaluated. Owned by who evaluates */
 };
 
 #define NAN_FINDINGS 256 /* distinct ones that are kept */

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -267,6 +268,8 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 		word(&w, "--check-inputs");
 	if (o->watched)
 		word(&w, "--watched");
+	if (o->watched && o->how.bounds)
+		word(&w, "--guard");
 	if (o->unconfined)
 		word(&w, "--unconfined");
 	if (o->printed)
@@ -358,7 +361,7 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 		struct err *err)
 {
-	*j = (struct run_job){.in_memory = -1};
+	*j = (struct run_job){.in_memory = -1, .guarded = o->how.bounds};
 	if (prepare_job(j, pkg, in, n_in, o, err) == 0)
 		return 0;
 	if (j->folder)
@@ -399,7 +402,9 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	}
 	struct buf b = {0};
 	child_describe(child, &b);
-	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s", buf_str(&b));
+	const bool memory = child->how == CHILD_SIGNALED && (child->sig == SIGSEGV || child->sig == SIGABRT || child->sig == SIGBUS);
+	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s%s", buf_str(&b),
+		memory && !j->guarded ? "; pt2-run --bounds tells whether a kernel wrote out of bounds" : "");
 	buf_release(&b);
 	return -1;
 }

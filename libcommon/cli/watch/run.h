@@ -66,6 +66,7 @@ struct run_job {
 	int in_memory;
 	uint64_t max_memory;
 	unsigned timeout_s;
+	bool guarded;     /* with --bounds */
 	bool gpu;         /* it runs on a GPU, unconfined */
 	struct buf notes; /* what the user may want to know, one per line: weights that were not used */
 	struct arena arena;

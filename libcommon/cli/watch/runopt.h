@@ -22,6 +22,7 @@ struct run_how {
 	const char *weights; /* a file (tensor/weights/weights.h) with the model's weights; NULL: its own, or its package's */
 	/* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model; at most RUN_MAX_LOAD */
 	struct opt_list load;
+	bool bounds;   /* kernels get guarded copies of their tensors (watch/guard.h) */
 	int runs;      /* 0: 1; each with the same inputs; the last one's outputs are returned */
 	int timeout_s; /* 0: 600 */
 };
@@ -37,6 +38,9 @@ struct run_how {
 #define RUN_OPT_LOAD(how) \
 	OPT_LIST(0, "load", "LIB", &(how).load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true, \
 		 .more = "Requires --torch; may be given again.")
+#define RUN_OPT_BOUNDS(how) \
+	OPT_FLAG(0, "bounds", &(how).bounds, "find reads and writes outside of tensors", \
+		 .more = "CPU kernels only. Each of their tensors lies against an unmapped page.")
 #define RUN_OPT_TIMEOUT(how) OPT_INT(0, "timeout", "SECONDS", &(how).timeout_s, 1, 1000000, "stop the model after SECONDS (default: 600)")
 /* Of a tool that watches a command, too: which graphs, and which of their runs. */
 #define RUN_OPT_GRAPH(t_) OPT_STRING(0, "graph", "GLOB", &(t_), "watch only these torch.compile graphs: 3_backward")

@@ -2,12 +2,14 @@
 #include "base/io/mapfile.h"
 #include "base/broker/broker.h"
 #include "model/cppwrapper/wrapper.h"
+#include "watch/guard.h"
 #include "watch/nan.h"
 #include "watch/watch_part.h"
 
 #include <sys/stat.h>
 
 #define MAX_KERNEL_TEXT (64u << 20)
+#define MAX_BOUNDS 4096
 #define MAX_DEVICE (4u << 20) /* bytes of GPU events; a process reports each thing once */
 
 /* A contract that was sent to a process. */
@@ -151,6 +153,9 @@ static void take_table(struct watch_model *m, const char *path)
 			const struct slice kernels = at == NONE ? SLICE("") : json_raw(&t, at);
 			m->own_kernels = xstrndup(kernels.p, kernels.n);
 			m->kernels = slice_of(m->own_kernels, kernels.n);
+			const uint32_t fx = json_get(&t, root, "fx");
+			if (json_is(&t, fx, JSON_OBJECT))
+				m->fx = xstrndup(json_raw(&t, fx).p, json_raw(&t, fx).n);
 		}
 		json_tape_release(&t);
 	}
@@ -195,6 +200,14 @@ static void add_line(struct watch *w, const struct live_event *ev)
 		buf_addc(&w->device, '\n');
 }
 
+static void add_bounds(struct watch *w, const struct live_event *ev)
+{
+	if (!w->guard)
+		w->guard = xcalloc(1, sizeof(*w->guard));
+	if (w->guard->n < MAX_BOUNDS)
+		guard_take(w->guard, w, ev);
+}
+
 static void on_event(void *user, const struct live_event *ev)
 {
 	struct watch *w = user;
@@ -209,6 +222,8 @@ static void on_event(void *user, const struct live_event *ev)
 		watch_graph_event(w, ev);
 	else if ((ev->kind == LIVE_DEVICE_FAULT || ev->kind == LIVE_DEVICE_FINDING) && w->device.len < MAX_DEVICE)
 		add_line(w, ev);
+	else if (ev->kind == LIVE_BOUNDS || ev->kind == LIVE_BOUNDS_SUMMARY)
+		add_bounds(w, ev);
 	if (ev->model == LIVE_NO_MODEL || !(m = watch_find_model(w, ev->model)))
 		return;
 	if (ev->kind == LIVE_CONTRACT && !m->has_contract) {
@@ -241,6 +256,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	    .tick = on_tick,
 	    .user = w,
 	    .calls = &o->calls,
+	    .given = o->given,
 	    .no_check = true,
 	    .apart = !o->command,
 	    .library = o->command ? NULL : w->job->loaded,
@@ -345,6 +361,7 @@ void watch_release(struct watch *w)
 		free(m->path);
 		free(m->text);
 		free(m->own_kernels);
+		free(m->fx);
 		if (m->sources)
 			nan_sources_release(m->sources);
 		free(m->sources);
@@ -358,6 +375,9 @@ void watch_release(struct watch *w)
 	free(w->answer);
 	buf_release(&w->asides);
 	buf_release(&w->device);
+	if (w->guard)
+		guard_release(w->guard);
+	free(w->guard);
 	run_result_release(&w->outputs);
 	live_result_release(&w->live);
 	if (w->job)

@@ -30,7 +30,8 @@ struct watch_options {
 	const char *const *operand;
 	int n_operand;
 	struct run_how how;
-	bool no_exec; /* fails with a reason: the question cannot be answered without running the model */
+	struct slice given; /* with CALLS_GIVE (given.h): a private copy is made */
+	bool no_exec;       /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */
@@ -53,6 +54,8 @@ struct watch_model {
 	struct slice kernels;        /* the text of kernel_information.json; empty */
 	char *own_kernels;           /* if that is the model's own; else NULL */
 	struct nan_sources *sources; /* of .kernels: watch_sources() (nan.h) */
+	char *
+	    fx; /* of a graph watched with CALLS_KEEP, as JSON (share/jit/rewrite.py, _fx_of): its FX graph, and the nodes of buffers; or NULL */
 };
 
 struct watch_value {
@@ -69,6 +72,7 @@ static inline uint32_t watch_rank(const struct watch_model *m) { return m ? m->r
 struct watch_call {
 	struct call_record begin, end; /* end.what CALL_NONE: it never returned (it crashed, or was still running) */
 	const char *name;
+	const char *precision; /* of a Run: torch's settings, "NAME=VALUE ..."; else "" */
 	const struct watch_model *model;
 	const struct contract_call *contract; /* NULL if it could not be matched */
 	const struct watch_value *value;      /* those from before the call first, in argument order */
@@ -92,6 +96,7 @@ struct watch_graph {
 };
 
 struct watch_open;
+struct guard;
 struct watch_answer;
 struct watch_process;
 struct watch {
@@ -107,6 +112,7 @@ struct watch {
 	struct watch_graph *graph; /* in the order they first appeared */
 	size_t n_graphs, cap_graphs;
 	struct buf device; /* device-fault and device-finding events (event.h), one per line; read by ima.h */
+	struct guard *guard; /* of bounds events (guard.h); NULL: none came */
 	bool ended, opened;
 
 	/* private */

@@ -245,6 +245,7 @@ static void show_call(struct watch *w, struct watch_open *o, struct watch_call *
 	    .n_values = o->n_values,
 	    .launch = o->n_launches ? &o->launch : NULL,
 	    .n_launches = o->n_launches,
+	    .precision = is_run(o) ? calls_name(&w->calls, o->begin.name) : "",
 	    .function = o->n_launches && o->function != o->begin.name ? calls_name(&w->calls, o->function) : "",
 	    .replay = o->replayed ? &o->replay : NULL,
 	    .cut = o->cut,

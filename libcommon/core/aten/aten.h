@@ -114,6 +114,12 @@ bool aten_computes(void);       /* false: only shapes are needed */
 void aten_needs_values(void);   /* then leaves the frame: the shape of the result depends on values */
 int aten_default_dtype(void);   /* of this frame's mode */
 uint64_t aten_live_bytes(void); /* of all storages that own their memory */
+/* Where storages get their memory, of pages of their own; before there are any tensors. Without it: aligned_alloc(). */
+struct aten_memory {
+	void *(*take)(uint64_t bytes); /* NULL: there is none */
+	void (*give)(void *p, uint64_t bytes);
+};
+void aten_set_memory(const struct aten_memory *m);
 
 /* ---- tensors ---- */
 
@@ -302,6 +308,9 @@ struct aten_op {
  * release. */
 int aten_find(struct aten_op *op, struct slice name, struct err *err);
 void aten_op_release(struct aten_op *op);
+const char *aten_op_name(const struct aten_op *op); /* of its overload, without ".default": "add.Tensor" */
+/* Does each element of the result follow from the elements at its place in the operands, which are broadcast? */
+bool aten_is_elementwise(const struct aten_op *op);
 /* The caller owns results[0 .. op->n_results). On failure there are none, and err says what failed and why. mode NULL: torch's defaults. */
 int aten_call(const struct aten_op *op, const struct aten_mode *mode, const struct aten_value *args, size_t n,
 	      const struct aten_named *named, size_t n_named, struct aten_value *results, struct err *err);

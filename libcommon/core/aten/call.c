@@ -17,7 +17,7 @@ static const char *const schemas[] = {
 #define FAMILIES(X) \
 	X(view) X(copy) X(unary) X(binary) X(pointwise) X(factory) X(reduce) X(norm) X(turn) X(product) X(recurrent) X(pool) \
 	X(fft) X(spectral) X(resample) X(grid) X(random) X(einsum) X(patches) X(search) X(bag) X(linalg) X(index) X(scatter) \
-	X(scan) X(sort) X(named) X(quantized) X(onednn) X(prims) X(composite) X(loss)
+	X(scan) X(sort) X(named) X(quantized) X(fakequant) X(derived) X(margin) X(vision) X(onednn) X(prims) X(composite) X(loss)
 /* clang-format on */
 #define DECLARE(name) extern const struct aten_entry aten_##name##_entries[];
 FAMILIES(DECLARE)
@@ -119,6 +119,26 @@ int aten_find(struct aten_op *op, struct slice name, struct err *err)
 		return -1;
 	op->n_results = op->parsed.n_result;
 	return 0;
+}
+
+const char *aten_op_name(const struct aten_op *op) { return op->entry->name; }
+
+static bool has_entry(const struct aten_entry *family, const struct aten_entry *entry)
+{
+	for (; family->name; family++)
+		if (family == entry)
+			return true;
+	return false;
+}
+
+bool aten_is_elementwise(const struct aten_op *op)
+{
+	static const char *const others[] = {"atan2.out", "glu", "prelu"}; /* a dim has a meaning, or something is written to */
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (!strcmp(op->entry->name, others[i]))
+			return false;
+	return has_entry(aten_unary_entries, op->entry) || has_entry(aten_binary_entries, op->entry) ||
+	       has_entry(aten_pointwise_entries, op->entry);
 }
 
 void aten_op_release(struct aten_op *op) { op_schema_release(&op->parsed); }

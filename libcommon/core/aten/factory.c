@@ -144,6 +144,19 @@ static void run_arange_step(struct aten_call *c) { arange(c, &c->arg[0], &c->arg
 
 /* From both ends to the middle (aten/src/ATen/native/cpu/RangeFactoriesKernel.cpp). For integers, the ends are truncated first, and each
  * number when stored. */
+static void run_logspace(struct aten_call *c) /* start, end, steps, base, dtype */
+{
+	double start = call_float(c, 0), end = call_float(c, 1), base = call_float(c, 3);
+	int64_t n = call_int(c, 2);
+	if (n < 0)
+		aten_fail("number of steps must be non-negative");
+	struct aten_tensor *out = aten_new(call_dtype_or(c, 4, aten_default_dtype()), 1, &n, NULL);
+	double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
+	for (int64_t i = 0; i < n && aten_computes(); i++)
+		set_number(out, i, pow(base, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - 1 - i)));
+	call_give(c, 0, out);
+}
+
 static void run_linspace(struct aten_call *c)
 {
 	double start = call_float(c, 0), end = call_float(c, 1);
@@ -276,6 +289,7 @@ const struct aten_entry aten_factory_entries[] = {
     {"hann_window", run_hann_window, &one},
     {"hann_window.periodic", run_hann_window},
     {"linspace", run_linspace},
+    {"logspace", run_logspace},
     {"new_empty", run_new_sized, &zero},
     {"new_full", run_new_full},
     {"new_ones", run_new_sized, &one},

@@ -3,6 +3,7 @@
 #include "elem.h"
 #include "ops.h"
 #include "pointwise.h"
+#include "special.h"
 
 #include <tgmath.h>
 
@@ -146,6 +147,9 @@ static const struct pointwise op_div = {"div", {OF_FLOATS(div), OF_COMPLEX(div)}
 	X(atan2, atan2(x, y)) \
 	X(copysign, copysign(x, y)) \
 	X(hypot, hypot(x, y)) \
+	X(igamma, (typeof(x))special_igamma((double)x, (double)y)) \
+	X(igammac, (typeof(x))special_igammac((double)x, (double)y)) \
+	X(zeta, (typeof(x))special_zeta((double)x, (double)y)) \
 	X(logaddexp, isinf(x) && x == y ? x : fmax(x, y) + log1p(exp(-fabs(x - y)))) \
 	X(logaddexp2, isinf(x) && x == y ? x : fmax(x, y) + log1p(exp2(-fabs(x - y))) * C(M_LOG2E)) \
 	X(xlogy, y != y ? y : x == 0 ? 0 : x * log(y)) \
@@ -260,6 +264,39 @@ static void run_pow_number(struct aten_call *c)
 	call_give(c, 0, aten_pow(base, exponent));
 }
 
+/* The neighbour in the operands' own dtype: not of the float that a half is computed in. */
+static void run_nextafter(struct aten_call *c)
+{
+	struct aten_tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
+	const int dtype = aten_result_type_of((const struct aten_tensor *[]){a, b}, 2);
+	const bool half = dtype == DTYPE_BF16 || dtype == DTYPE_F16;
+	if (dtype != DTYPE_F32 && dtype != DTYPE_F64 && !half)
+		aten_fail("\"nextafter_cpu\" not implemented for '%s'", dtype_name(dtype));
+	a = aten_to_copy(a, dtype, ATEN_PRESERVE);
+	b = aten_to_copy(b, dtype, ATEN_PRESERVE);
+	struct aten_tensor *out = aten_elementwise(dtype, (const struct aten_tensor *[]){a, b}, 2);
+	struct walk w = WALK(out, a, b);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		const double x = elem_f64(dtype, w.p[1]), y = elem_f64(dtype, w.p[2]);
+		if (!half) {
+			elem_set_f64(dtype, w.p[0], dtype == DTYPE_F64 ? nextafter(x, y) : (double)nextafterf((float)x, (float)y));
+			continue;
+		}
+		uint16_t bits;
+		memcpy(&bits, w.p[1], sizeof(bits));
+		if (x != x || y != y)
+			bits = dtype == DTYPE_F16 ? 0x7e00 : 0x7fc0;
+		else if (x == y)
+			memcpy(&bits, w.p[2], sizeof(bits));
+		else if (x == 0)
+			bits = y < 0 ? 0x8001 : 1;
+		else
+			bits = (uint16_t)(bits + ((x < y) == (x > 0) ? 1 : -1));
+		memcpy(w.p[0], &bits, sizeof(bits));
+	}
+	call_give(c, 0, out);
+}
+
 #define BOTH(id, run, op) {#id ".Tensor", run, &op_##op}, {#id ".Scalar", run, &op_##op},
 #define ROWS(id, ...) BOTH(id, run_pointwise2, id)
 #define ROWS3(id, ...) ROWS(id){#id ".Scalar_Tensor", run_pointwise2, &op_##id},
@@ -310,6 +347,18 @@ const struct aten_entry aten_binary_entries[] = {
     {"xlogy.Scalar_Other", run_pointwise2, &op_xlogy},
     {"xlogy.Scalar_Self", run_pointwise2, &op_xlogy},
     {"special_xlogy", run_pointwise2, &op_xlogy},
+    {"special_gammainc", run_pointwise2, &op_igamma},
+    {"special_gammaincc", run_pointwise2, &op_igammac},
     {"special_xlog1py", run_pointwise2, &op_xlog1py},
+    {"special_xlog1py.other_scalar", run_pointwise2, &op_xlog1py},
+    {"special_xlog1py.self_scalar", run_pointwise2, &op_xlog1py},
+    {"special_zeta", run_pointwise2, &op_zeta},
+    {"special_zeta.other_scalar", run_pointwise2, &op_zeta},
+    {"special_zeta.self_scalar", run_pointwise2, &op_zeta},
+    {"bitwise_left_shift.Scalar_Tensor", run_pointwise2, &op_bitwise_left_shift},
+    {"bitwise_right_shift.Scalar_Tensor", run_pointwise2, &op_bitwise_right_shift},
+    {"igamma", run_pointwise2, &op_igamma},
+    {"igammac", run_pointwise2, &op_igammac},
+    {"nextafter", run_nextafter},
     {0},
 };

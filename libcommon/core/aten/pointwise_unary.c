@@ -63,12 +63,33 @@ WITH_COMPLEX(DEFINE)
 	X(erfc, erfc(x)) \
 	X(erfinv, (typeof(x))special_erfinv((double)x)) \
 	X(i0, (typeof(x))special_i0((double)x)) \
+	X(special_bessel_j0, (typeof(x))j0((double)x)) \
+	X(special_bessel_j1, (typeof(x))j1((double)x)) \
+	X(special_bessel_y0, (typeof(x))y0((double)x)) \
+	X(special_bessel_y1, (typeof(x))y1((double)x)) \
+	X(special_entr, (typeof(x))special_entr((double)x)) \
+	X(special_erfcx, (typeof(x))special_erfcx((double)x)) \
+	X(special_i0e, (typeof(x))special_i0e((double)x)) \
+	X(special_i1, (typeof(x))special_i1((double)x)) \
+	X(special_i1e, (typeof(x))special_i1e((double)x)) \
+	X(special_log_ndtr, (typeof(x))special_log_ndtr((double)x)) \
+	X(special_modified_bessel_i0, (typeof(x))special_i0((double)x)) \
+	X(special_modified_bessel_i1, (typeof(x))special_i1((double)x)) \
+	X(special_ndtri, (typeof(x))special_ndtri((double)x)) \
 	X(lgamma, lgamma(x)) \
 	X(sinc, x == 0 ? 1 : sin(C(M_PI) * x) / (C(M_PI) * x)) \
 	X(deg2rad, x *C(M_PI / 180)) \
 	X(rad2deg, x *C(180 / M_PI))
 #define DEFINE(id, e) FLOATS(id, e) static const struct pointwise op_##id = {#id, {OF_FLOATS(id)}, .to_float = true};
 TO_FLOAT(DEFINE)
+#undef DEFINE
+
+/* Of a number besides: the order of a derivative, the dimension. */
+#define OF_NUMBER(X) \
+	X(polygamma, (typeof(x))special_polygamma(pw_k->i[0], (double)x)) \
+	X(mvlgamma, (typeof(x))special_mvlgamma((double)x, pw_k->i[0]))
+#define DEFINE(id, e) FLOATS(id, e) static const struct pointwise op_##id = {#id, {OF_FLOATS(id)}, .to_float = true};
+OF_NUMBER(DEFINE)
 #undef DEFINE
 
 /* Only floats. */
@@ -295,11 +316,20 @@ struct aten_tensor *aten_sigmoid(struct aten_tensor *self) { return aten_pointwi
 struct aten_tensor *aten_tanh(struct aten_tensor *self) { return aten_pointwise(&op_tanh, &self, 1, NULL); }
 
 /* Without training nothing is dropped. */
-static void run_dropout(struct aten_call *c) /* input, p, train */
+static void run_polygamma(struct aten_call *c) /* n, self; special_polygamma too */
 {
-	if (call_bool(c, 2) && call_float(c, 1) != 0)
-		aten_fail("dropout is random");
-	call_give(c, 0, call_tensor(c, 0));
+	struct pointwise_numbers k = {.i = {call_int(c, 0)}};
+	if (k.i[0] < 0)
+		aten_fail("polygamma(n, x) does not support negative n.");
+	call_give(c, 0, aten_pointwise(&op_polygamma, (struct aten_tensor *[]){call_tensor(c, 1)}, 1, &k));
+}
+
+static void run_mvlgamma(struct aten_call *c) /* self, p */
+{
+	struct pointwise_numbers k = {.i = {call_int(c, 1)}};
+	if (k.i[0] < 1 || k.i[0] > 1000)
+		aten_fail("p has to be greater than or equal to 1");
+	call_give(c, 0, aten_pointwise(&op_mvlgamma, (struct aten_tensor *[]){call_tensor(c, 0)}, 1, &k));
 }
 
 #define ROW(id, ...) {#id, run_pointwise1, &op_##id},
@@ -317,7 +347,6 @@ const struct aten_entry aten_unary_entries[] = {
     {"positive", run_same},
     {"resolve_conj", run_same},
     {"resolve_neg", run_same},
-    {"dropout", run_dropout},
     {"celu", run_celu},
     {"elu", run_numbers, &op_elu},
     {"frac", run_pointwise1, &op_frac},
@@ -332,7 +361,9 @@ const struct aten_entry aten_unary_entries[] = {
     {"log_sigmoid", run_pointwise1, &op_log_sigmoid},
     {"logit", run_logit},
     {"mish", run_pointwise1, &op_mish},
+    {"mvlgamma", run_mvlgamma},
     {"nan_to_num", run_nan_to_num},
+    {"polygamma", run_polygamma},
     {"relu6", run_relu6},
     {"round.decimals", run_round_decimals},
     {"selu", run_selu},
@@ -345,6 +376,8 @@ const struct aten_entry aten_unary_entries[] = {
     {"special_exp2", run_pointwise1, &op_exp2},
     {"special_expm1", run_pointwise1, &op_expm1},
     {"special_gammaln", run_pointwise1, &op_lgamma},
+    {"special_multigammaln", run_mvlgamma},
+    {"special_polygamma", run_polygamma},
     {"threshold", run_numbers, &op_threshold},
     {0},
 };

@@ -6,7 +6,7 @@
 
 static void run_fma(struct aten_call *c)
 {
-	call_give(c, 0, aten_add(aten_mul(call_tensor(c, 0), call_tensor(c, 1)), call_tensor(c, 2), 1));
+	call_give(c, 0, aten_add(aten_mul(call_operand(c, 0), call_operand(c, 1)), call_operand(c, 2), 1));
 }
 
 static void run_convert(struct aten_call *c) /* a, dtype */

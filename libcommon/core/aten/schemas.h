@@ -12,11 +12,19 @@
 "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
 "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
 "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
+"_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False"
+") -> Tensor",
 "_assert_scalar(Scalar self, str assert_msg) -> ()",
 "_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, Devic"
 "e? device=None, Layout? layout=None) -> ()",
 "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
 "_conj(Tensor(a) self) -> Tensor(a)",
+"_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
+"bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enable"
+"d, bool allow_tf32) -> Tensor",
+"_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[]"
+" dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudn"
+"n_enabled) -> Tensor",
 "_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?"
 " pin_memory=None) -> Tensor",
 "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool "
@@ -25,6 +33,12 @@
 "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
 "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1"
 ") -> (Tensor, Tensor, Tensor, Tensor)",
+"_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_"
+"min, int quant_max, float grad_factor=1.) -> Tensor",
+"_fake_quantize_learnable_per_tensor_affine(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int qu"
+"ant_max, float grad_factor=1.) -> Tensor",
+"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor"
+" fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
 "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
 "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
 "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
@@ -34,6 +48,8 @@
 "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=F"
 "alse) -> Tensor",
 "_int_mm(Tensor self, Tensor mat2) -> Tensor",
+"_is_all_true(Tensor self) -> Tensor",
+"_is_any_true(Tensor self) -> Tensor",
 "_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
 "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
 "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
@@ -53,14 +69,20 @@
 "unning_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
 "_neg_view(Tensor(a) self) -> Tensor(a)",
 "_pdist_forward(Tensor self, float p=2.) -> Tensor",
+"_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
 "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool i"
 "s_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
 "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+"_stack(Tensor[] tensors, int dim=0) -> Tensor",
 "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=No"
 "ne, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+"_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unr"
+"oll_dim=1) -> Tensor",
 "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tenso"
 "r, Tensor)",
 "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+"_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+"_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
 "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
 "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? sc"
 "ales_w=None) -> Tensor",
@@ -78,6 +100,7 @@
 "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, floa"
 "t? scales_w=None) -> Tensor",
 "_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
+"_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
 "_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
 "abs(Tensor self) -> Tensor",
 "absolute(Tensor self) -> Tensor",
@@ -86,20 +109,26 @@
 "adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
 "adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
 "adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
+"adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
 "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
 "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
 "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
 "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+"addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
 "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
 "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+"addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 "adjoint(Tensor(a) self) -> Tensor(a)",
 "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
 "alias(Tensor(a) self) -> Tensor(a)",
 "all(Tensor self) -> Tensor",
 "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
 "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+"allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False)"
+" -> bool",
+"alpha_dropout(Tensor input, float p, bool train) -> Tensor",
 "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
 "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
 "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
@@ -126,6 +155,8 @@
 "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
 "argwhere(Tensor self) -> Tensor",
 "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+"as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Te"
+"nsor",
 "asin(Tensor self) -> Tensor",
 "asinh(Tensor self) -> Tensor",
 "atan(Tensor self) -> Tensor",
@@ -152,6 +183,7 @@
 "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
 "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
 "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+"bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
 "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
 "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int"
 " reduction=1) -> Tensor",
@@ -159,17 +191,20 @@
 "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
+"bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
 "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_not(Tensor self) -> Tensor",
 "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
+"bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
 "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
+"block_diag(Tensor[] tensors) -> Tensor",
 "bmm(Tensor self, Tensor mat2) -> Tensor",
 "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
 "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
@@ -180,6 +215,8 @@
 "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
 "ceil(Tensor self) -> Tensor",
 "celu(Tensor self, Scalar alpha=1.) -> Tensor",
+"chain_matmul(Tensor[] matrices) -> Tensor",
+"channel_shuffle(Tensor self, SymInt groups) -> Tensor",
 "cholesky(Tensor self, bool upper=False) -> Tensor",
 "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
 "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
@@ -196,6 +233,7 @@
 "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride)"
 " -> Tensor",
 "column_stack(Tensor[] tensors) -> Tensor",
+"combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
 "complex(Tensor real, Tensor imag) -> Tensor",
 "concat(Tensor[] tensors, int dim=0) -> Tensor",
 "concatenate(Tensor[] tensors, int dim=0) -> Tensor",
@@ -229,19 +267,27 @@
 "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
 "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
 "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
+"corrcoef(Tensor self) -> Tensor",
 "cos(Tensor self) -> Tensor",
 "cosh(Tensor self) -> Tensor",
 "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
 "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
 "count_nonzero(Tensor self, int? dim=None) -> Tensor",
 "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+"cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
 "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
 "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100,"
 " float label_smoothing=0.) -> Tensor",
+"ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int"
+" reduction=1, bool zero_infinity=False) -> Tensor",
+"ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, in"
+"t reduction=1, bool zero_infinity=False) -> Tensor",
 "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
 "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
 "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
 "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+"cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+"cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
 "deg2rad(Tensor self) -> Tensor",
 "det(Tensor self) -> Tensor",
 "detach(Tensor(a) self) -> Tensor(a)",
@@ -253,6 +299,7 @@
 "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
 "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
 "digamma(Tensor self) -> Tensor",
+"dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
 "div.Scalar(Tensor self, Scalar other) -> Tensor",
 "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
 "div.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -286,6 +333,7 @@
 "one, bool? pin_memory=None) -> Tensor",
 "eq.Scalar(Tensor self, Scalar other) -> Tensor",
 "eq.Tensor(Tensor self, Tensor other) -> Tensor",
+"equal(Tensor self, Tensor other) -> bool",
 "erf(Tensor self) -> Tensor",
 "erfc(Tensor self) -> Tensor",
 "erfinv(Tensor self) -> Tensor",
@@ -299,17 +347,31 @@
 "ensor",
 "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memor"
 "y=None) -> Tensor",
+"fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int qu"
+"ant_max) -> Tensor",
+"fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_m"
+"in, int quant_max) -> (Tensor output, Tensor mask)",
+"fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Ten"
+"sor",
+"fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, in"
+"t quant_max) -> Tensor",
+"fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_m"
+"ax) -> (Tensor output, Tensor mask)",
+"feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+"feature_dropout(Tensor input, float p, bool train) -> Tensor",
 "fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
 "fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
 "fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_"
 "memory=None) -> Tensor",
 "fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+"fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
 "fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
 "fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
 "fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
 "fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
 "fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
 "fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+"fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
 "fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
 "fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
 "fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
@@ -339,10 +401,19 @@
 "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
 "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
 "frac(Tensor self) -> Tensor",
+"fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, "
+"Tensor)",
+"fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, "
+"Tensor)",
+"frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+"frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
 "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bo"
 "ol? pin_memory=None) -> Tensor",
 "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,"
 " bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+"fused_moving_avg_obs_fake_quant(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min,"
+" Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int qu"
+"ant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> Tensor",
 "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
 "gcd(Tensor self, Tensor other) -> Tensor",
 "ge.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -387,6 +458,8 @@
 "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
 "hypot(Tensor self, Tensor other) -> Tensor",
 "i0(Tensor self) -> Tensor",
+"igamma(Tensor self, Tensor other) -> Tensor",
+"igammac(Tensor self, Tensor other) -> Tensor",
 "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
 "imag(Tensor(a) self) -> Tensor(a)",
 "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
@@ -406,6 +479,12 @@
 "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) "
 "-> Tensor",
 "isfinite(Tensor self) -> Tensor",
+"isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Te"
+"nsor",
+"isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Te"
+"nsor",
+"isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> T"
+"ensor",
 "isinf(Tensor self) -> Tensor",
 "isnan(Tensor self) -> Tensor",
 "isneginf(Tensor self) -> Tensor",
@@ -421,6 +500,7 @@
 "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.000000"
 "0000000001e-05, bool cudnn_enable=True) -> Tensor",
 "lcm(Tensor self, Tensor other) -> Tensor",
+"ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
 "le.Scalar(Tensor self, Scalar other) -> Tensor",
 "le.Tensor(Tensor self, Tensor other) -> Tensor",
 "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
@@ -435,6 +515,8 @@
 "lift_fresh_copy(Tensor self) -> Tensor",
 "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
 "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+"linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+"linalg_cond.p_str(Tensor self, str p) -> Tensor",
 "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
 "linalg_det(Tensor A) -> Tensor",
 "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
@@ -463,6 +545,12 @@
 "linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
 "dtype=None) -> Tensor",
 "linalg_matrix_power(Tensor self, int n) -> Tensor",
+"linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+"linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -"
+"> Tensor",
+"linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=Fals"
+"e) -> Tensor",
+"linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
 "linalg_multi_dot(Tensor[] tensors) -> Tensor",
 "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->"
 " Tensor",
@@ -483,12 +571,21 @@
 "sor",
 "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
 "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+"linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+"linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+"linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor",
 "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
 "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)"
 " -> Tensor",
 "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
 "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=N"
 "one, bool? pin_memory=None) -> Tensor",
+"linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, De"
+"vice? device=None, bool? pin_memory=None) -> Tensor",
+"linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, De"
+"vice? device=None, bool? pin_memory=None) -> Tensor",
+"linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, De"
+"vice? device=None, bool? pin_memory=None) -> Tensor",
 "log(Tensor self) -> Tensor",
 "log10(Tensor self) -> Tensor",
 "log1p(Tensor self) -> Tensor",
@@ -504,6 +601,14 @@
 "logical_or(Tensor self, Tensor other) -> Tensor",
 "logical_xor(Tensor self, Tensor other) -> Tensor",
 "logit(Tensor self, float? eps=None) -> Tensor",
+"logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, "
+"Device? device=None, bool? pin_memory=None) -> Tensor",
+"logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout?"
+" layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+"logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout?"
+" layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+"logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout?"
+" layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
 "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool tr"
 "ain, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
@@ -511,6 +616,7 @@
 "r, Tensor)",
 "lt.Scalar(Tensor self, Scalar other) -> Tensor",
 "lt.Tensor(Tensor self, Tensor other) -> Tensor",
+"lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
 "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tens"
 "or L, Tensor U)",
 "mH(Tensor(a) self) -> Tensor(a)",
@@ -539,6 +645,8 @@
 "ode=False) -> Tensor",
 "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1"
 ", bool ceil_mode=False) -> (Tensor, Tensor)",
+"max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
+"max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
 "maximum(Tensor self, Tensor other) -> Tensor",
 "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -584,10 +692,15 @@
 "msort(Tensor self) -> Tensor",
 "mul.Scalar(Tensor self, Scalar other) -> Tensor",
 "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+"multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction="
+"1) -> Tensor",
+"multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+"multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
 "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
 "multiply.Scalar(Tensor self, Scalar other) -> Tensor",
 "multiply.Tensor(Tensor self, Tensor other) -> Tensor",
 "mv(Tensor self, Tensor vec) -> Tensor",
+"mvlgamma(Tensor self, int p) -> Tensor",
 "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
 "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "nanmedian(Tensor self) -> Tensor",
@@ -597,8 +710,10 @@
 "Tensor",
 "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
+"narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
 "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
 "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+"native_channel_shuffle(Tensor self, SymInt groups) -> Tensor",
 "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
 "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float"
 " eps) -> (Tensor, Tensor, Tensor)",
@@ -614,12 +729,15 @@
 "negative(Tensor self) -> Tensor",
 "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo"
 "l? pin_memory=None) -> Tensor",
+"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,"
+" Device? device=None, bool? pin_memory=None) -> Tensor",
 "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device"
 "? device=None, bool? pin_memory=None) -> Tensor",
 "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool"
 "? pin_memory=None) -> Tensor",
 "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo"
 "l? pin_memory=None) -> Tensor",
+"nextafter(Tensor self, Tensor other) -> Tensor",
 "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
 "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tens"
 "or",
@@ -631,12 +749,18 @@
 "sor",
 "nonzero(Tensor self) -> Tensor",
 "nonzero_numpy(Tensor self) -> Tensor[]",
+"nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
 "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
 "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
 "norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+"normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+"normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
+"normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
 "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
 "not_equal.Scalar(Tensor self, Scalar other) -> Tensor",
 "not_equal.Tensor(Tensor self, Tensor other) -> Tensor",
+"nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
+"nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
 "numpy_T(Tensor(a) self) -> Tensor(a)",
 "one_hot(Tensor self, int num_classes=-1) -> Tensor",
 "onednn::qconv2d_pointwise(Tensor qx, float x_scale, int x_zero_point, Tensor qw, Tensor w_scale, Tensor w_zero"
@@ -682,6 +806,8 @@
 "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
 "outer(Tensor self, Tensor vec2) -> Tensor",
 "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side=\"right\") -> "
+"Tensor",
 "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> T"
 "ensor",
 "pdist(Tensor self, float p=2.) -> Tensor",
@@ -691,6 +817,7 @@
 "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
 "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
 "polar(Tensor abs, Tensor angle) -> Tensor",
+"polygamma(int n, Tensor self) -> Tensor",
 "positive(Tensor(a) self) -> Tensor(a)",
 "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
 "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -707,6 +834,8 @@
 "-> Tensor",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+"put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+"qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
 "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
 "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Ten"
 "sor",
@@ -772,6 +901,7 @@
 "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
 "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+"renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
 "repeat(Tensor self, SymInt[] repeats) -> Tensor",
 "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
 "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tens"
@@ -795,6 +925,7 @@
 "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tens"
 "or",
 "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+"rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
 "round(Tensor self) -> Tensor",
 "round.decimals(Tensor self, *, int decimals) -> Tensor",
 "row_stack(Tensor[] tensors) -> Tensor",
@@ -810,6 +941,7 @@
 "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
 "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
 "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+"scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
 "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
 "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> T"
 "ensor",
@@ -843,28 +975,50 @@
 "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
 "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices"
 ")",
+"special_bessel_j0(Tensor self) -> Tensor",
+"special_bessel_j1(Tensor self) -> Tensor",
+"special_bessel_y0(Tensor self) -> Tensor",
+"special_bessel_y1(Tensor self) -> Tensor",
 "special_digamma(Tensor self) -> Tensor",
+"special_entr(Tensor self) -> Tensor",
 "special_erf(Tensor self) -> Tensor",
 "special_erfc(Tensor self) -> Tensor",
+"special_erfcx(Tensor self) -> Tensor",
 "special_erfinv(Tensor self) -> Tensor",
 "special_exp2(Tensor self) -> Tensor",
 "special_expit(Tensor self) -> Tensor",
 "special_expm1(Tensor self) -> Tensor",
+"special_gammainc(Tensor self, Tensor other) -> Tensor",
+"special_gammaincc(Tensor self, Tensor other) -> Tensor",
 "special_gammaln(Tensor self) -> Tensor",
 "special_i0(Tensor self) -> Tensor",
+"special_i0e(Tensor self) -> Tensor",
+"special_i1(Tensor self) -> Tensor",
+"special_i1e(Tensor self) -> Tensor",
 "special_log1p(Tensor self) -> Tensor",
+"special_log_ndtr(Tensor self) -> Tensor",
 "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
 "special_logit(Tensor self, float? eps=None) -> Tensor",
 "special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+"special_modified_bessel_i0(Tensor self) -> Tensor",
+"special_modified_bessel_i1(Tensor self) -> Tensor",
+"special_multigammaln(Tensor self, int p) -> Tensor",
 "special_ndtr(Tensor self) -> Tensor",
+"special_ndtri(Tensor self) -> Tensor",
+"special_polygamma(int n, Tensor self) -> Tensor",
 "special_psi(Tensor self) -> Tensor",
 "special_round(Tensor self, *, int decimals=0) -> Tensor",
 "special_sinc(Tensor self) -> Tensor",
 "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
 "special_xlog1py(Tensor self, Tensor other) -> Tensor",
+"special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
+"special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
 "special_xlogy(Tensor self, Tensor other) -> Tensor",
 "special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
 "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
+"special_zeta(Tensor self, Tensor other) -> Tensor",
+"special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
+"special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
 "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
 "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
 "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
@@ -907,6 +1061,8 @@
 "tanh(Tensor self) -> Tensor",
 "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
 "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+"tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> "
+"Tensor(a)[]",
 "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
 "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
 "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
@@ -921,8 +1077,25 @@
 "one) -> Tensor(a)",
 "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices"
 ")",
+"torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride"
+"_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt o"
+"ffset_groups, bool use_mask) -> Tensor",
+"torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+"torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_"
+"width, int sampling_ratio) -> (Tensor, Tensor)",
+"torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_w"
+"idth) -> (Tensor, Tensor)",
+"torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_wid"
+"th, int sampling_ratio, bool aligned) -> Tensor",
+"torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_widt"
+"h) -> (Tensor, Tensor)",
+"trace(Tensor self) -> Tensor",
 "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
 "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+"trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+"trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+"trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor",
+"trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
 "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (T"
 "ensor solution, Tensor cloned_coefficient)",
 "tril(Tensor self, SymInt diagonal=0) -> Tensor",
@@ -969,6 +1142,7 @@
 "es_h=None, float? scales_w=None) -> Tensor",
 "upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> T"
 "ensor",
+"vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
 "var(Tensor self, bool unbiased=True) -> Tensor",
 "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
 "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",

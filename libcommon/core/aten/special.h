@@ -1,9 +1,22 @@
 /* special.h - special functions missing in the C library, in double. */
 #ifndef PT2_ATEN_SPECIAL_H
 #define PT2_ATEN_SPECIAL_H
+#include <stdint.h>
 
 double special_erfinv(double x);
 double special_digamma(double x);
-double special_i0(double x); /* modified Bessel function of the first kind */
+double special_i0(double x); /* modified Bessel functions of the first kind; e: times exp(-|x|) */
+double special_i0e(double x);
+double special_i1(double x);
+double special_i1e(double x);
+double special_erfcx(double x); /* exp(x^2) erfc(x) */
+double special_ndtri(double p); /* the inverse of the normal distribution */
+double special_log_ndtr(double x);
+double special_entr(double x);
+double special_zeta(double x, double q);       /* Hurwitz's: the sum of (q + k)^-x */
+double special_polygamma(int64_t n, double x); /* the n-th derivative of digamma */
+double special_igamma(double a, double x);     /* regularized incomplete gamma functions, lower and upper */
+double special_igammac(double a, double x);
+double special_mvlgamma(double a, int64_t p);
 
 #endif

@@ -59,6 +59,25 @@ static _Atomic uint64_t live_bytes;
 
 uint64_t aten_live_bytes(void) { return atomic_load(&live_bytes); }
 
+static const struct aten_memory *memory_of;
+
+void aten_set_memory(const struct aten_memory *m) { memory_of = m; }
+
+static void *take_memory(uint64_t bytes)
+{
+	if (bytes > SIZE_MAX - 64)
+		return NULL;
+	return memory_of ? memory_of->take(bytes) : aligned_alloc(64, (bytes + 63) & ~63ull);
+}
+
+static void give_memory(void *p, uint64_t bytes)
+{
+	if (memory_of && p)
+		memory_of->give(p, bytes);
+	else
+		free(p);
+}
+
 static void need_room(uint64_t bytes)
 {
 	const uint64_t max = top ? top->mode.max_bytes : 0, live = aten_live_bytes();
@@ -76,7 +95,7 @@ static struct aten_storage *storage_new(uint64_t bytes, bool memory)
 		aten_fail("out of memory");
 	*s = (struct aten_storage){.refs = 1, .bytes = bytes, .owned = true};
 	/* No bytes, no address: like torch's allocator. */
-	if (memory && bytes && (bytes > SIZE_MAX - 64 || !(s->data = aligned_alloc(64, (bytes + 63) & ~63ull)))) {
+	if (memory && bytes && !(s->data = take_memory(bytes))) {
 		free(s);
 		aten_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
 	}
@@ -92,7 +111,7 @@ static void storage_drop(struct aten_storage *s)
 	free(s->arranged);
 	if (s->owned && s->data) {
 		atomic_fetch_sub(&live_bytes, s->bytes);
-		free(s->data);
+		give_memory(s->data, s->bytes);
 	}
 	free(s);
 }
@@ -274,13 +293,13 @@ void aten_grow(struct aten_tensor *t, uint64_t bytes)
 	if (!s->owned)
 		aten_fail("external memory cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes, (unsigned long long)bytes);
 	need_room(bytes);
-	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
+	void *data = take_memory(bytes);
 	if (!data)
 		aten_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
 	if (s->bytes)
 		memcpy(data, s->data, s->bytes);
 	atomic_fetch_add(&live_bytes, bytes - (s->data ? s->bytes : 0));
-	free(s->data);
+	give_memory(s->data, s->bytes);
 	s->data = data;
 	s->bytes = bytes;
 }

@@ -455,6 +455,12 @@ struct slice srcloc_short_file(struct slice file)
 	return i == SIZE_MAX || i == file.n ? file : cut(file, i);
 }
 
+bool srcloc_file_ends(struct slice file, struct slice end)
+{
+	return end.n && file.n >= end.n && !memcmp(file.p + file.n - end.n, end.p, end.n) &&
+	       (file.n == end.n || file.p[file.n - end.n - 1] == '/' || slice_chr(end, '/'));
+}
+
 static bool is_stdlib(struct slice file)
 {
 	/* .../lib/python3.11/contextlib.py; a virtual environment's bin or share is not below lib/pythonX. */
@@ -483,14 +489,36 @@ static bool is_cached(struct slice file)
 	return n >= 40 && name.p[0] == 'c' && !memcmp(name.p + 1, slash - 2, 2);
 }
 
+bool (*srcloc_is_installed)(struct slice folder, struct slice name);
+
+/* /opt/site/pydantic/main.py: "pydantic" is installed in /opt/site. Also /opt/site/six.py. */
+static bool beside_dist_info(struct slice file)
+{
+	for (size_t i = 1, slash = 0; srcloc_is_installed && file.p[0] == '/' && i <= file.n; i++) {
+		if (i < file.n && file.p[i] != '/')
+			continue;
+		struct slice name = slice_of(file.p + slash + 1, i - slash - 1);
+		if (i == file.n && slice_ends(name, ".py"))
+			name.n -= 3;
+		if (slash && name.n && srcloc_is_installed(slice_of(file.p, slash), name))
+			return true;
+		slash = i;
+	}
+	return false;
+}
+
 enum srcloc_origin srcloc_origin(struct slice file)
 {
 	static const char *const ours[] = {"torch/", "torchgen/", "functorch/", "triton/"};
+	static const char *const native[] = {"aten/src/ATen/", "torch/csrc/", "c10/core/", "c10/util/", "c10/cuda/"};
 	/* Directories written by Inductor, Triton and torch.compile's debug mode. */
 	static const char *const written[] = {"/torchinductor_", "/torch_compile_debug/", "/.triton/cache/", "/torchinductor/",
 					      "/aotinductor/"};
 	if (file.n && file.p[0] == '<')
 		return SRCLOC_GENERATED;
+	struct slice up = slice_starts(file, "../") ? cut(file, 3) : file;
+	if (slice_any(up, native, slice_starts) || slice_find(up, "/aten/src/ATen/"))
+		return SRCLOC_TORCH;
 	size_t i = packed(file), k = installed(file);
 	bool package = k != SIZE_MAX && (i == SIZE_MAX || k > i);
 	struct slice inside = package ? cut(file, k) : i != SIZE_MAX ? cut(file, i) : file;
@@ -509,5 +537,7 @@ enum srcloc_origin srcloc_origin(struct slice file)
 	/* torch's own messages shorten names to a directory and a file: _dynamo/utils.py. */
 	if (checkout(file) != SIZE_MAX || (file.n && file.p[0] == '_' && torch_inside(file)))
 		return SRCLOC_TORCH;
-	return is_stdlib(file) ? SRCLOC_STDLIB : SRCLOC_USER;
+	if (is_stdlib(file))
+		return SRCLOC_STDLIB;
+	return file.n && beside_dist_info(file) ? SRCLOC_PACKAGE : SRCLOC_USER;
 }

@@ -67,6 +67,9 @@ int srcloc_cmp(const struct srcloc *a, const struct srcloc *b);
  *   anything else                                             unchanged */
 struct slice srcloc_short_file(struct slice file);
 
+/* Is `end` the end of the path, "app/m.py" of "/home/me/app/m.py"? torch cuts some paths inside a name: "ome/me/app/m.py". */
+bool srcloc_file_ends(struct slice file, struct slice end);
+
 enum srcloc_origin {
 	SRCLOC_USER,
 	SRCLOC_PACKAGE,   /* an installed package other than torch: user code as far as torch is concerned */
@@ -76,6 +79,9 @@ enum srcloc_origin {
 			     folders */
 };
 enum srcloc_origin srcloc_origin(struct slice file);
+/* Is there a package of this name in this folder? For packages outside site-packages; base/io/distinfo.h has one that looks. NULL: none
+ * are known. Set before threads start. */
+extern bool (*srcloc_is_installed)(struct slice folder, struct slice name);
 static inline bool srcloc_is_user(struct slice file) { return srcloc_origin(file) <= SRCLOC_PACKAGE; }
 static inline bool srcloc_is_framework(struct slice file) { return srcloc_origin(file) == SRCLOC_TORCH; }
 

@@ -130,6 +130,8 @@ enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 	X(of, SECONDS, seconds, "compile_seconds", "all compilations") \
 	X(of, BOOL, exports, "exports", "this process used torch.export") \
 	X(of, TEXT, file, NULL, "to reread it; NONE: it was a pipe") \
+	X(of, POSITIVE, writer, NULL, "a process that has it open for writing; 0: none was seen") \
+	X(of, SECONDS, age, NULL, "from its last write until it was read") \
 	X(of, BOOL, program, NULL, "it contains its exported program") \
 	X(of, COUNT, graphs, NULL, "captured by Dynamo; -1: the sum of its compilations'") \
 	X(of, U64, artifacts, NULL, "of a trace: files of the directory report") \
@@ -291,7 +293,8 @@ FACT(fact_limit);
 	X(of, INDEX, cause, "cause", "index of failures: the exception it was raised from") \
 	X(of, LINES, frames, "frames", "the innermost 16, outermost first") \
 	X(of, TEXT, stack, NULL, "the traceback as printed, bounded") \
-	X(of, BOOL, ended, NULL, "the last event of a text log: how the program ended")
+	X(of, BOOL, ended, NULL, "the last event of a text log: how the program ended") \
+	X(of, BOOL, native, NULL, "C++'s own words: std::terminate, malloc, gdb")
 FACT(fact_failure);
 
 /* "Step 2: calling compiler function inductor", chromium events of phases: phases that started and did not end. */
@@ -553,6 +556,7 @@ FACT(fact_parity);
 	X(of, COMPONENT, component, NULL, NULL) \
 	X(of, LEVEL, level, NULL, "enum finding_level") \
 	X(of, U64, count, NULL, "number of times in this input") \
+	X(of, LOC, loc, NULL, "the user's line, where a stack around it shows one") \
 	X(of, BOOL, told, NULL, "already part of a failure's finding (component.c)")
 FACT(fact_known);
 

@@ -239,6 +239,39 @@ static void without_devices(struct buf *b, struct slice s)
 	}
 }
 
+/* Its messages, by their starts. */
+struct slice text_heap_message(struct slice line)
+{
+	static const char *const starts[] = {"malloc(): ",
+					     "free(): ",
+					     "realloc(): ",
+					     "munmap_chunk(): ",
+					     "mremap_chunk(): ",
+					     "malloc_consolidate(): ",
+					     "malloc_check_get_size: memory corruption",
+					     "malloc: top chunk is corrupt",
+					     "tcache_thread_shutdown(): ",
+					     "double free or corruption (",
+					     "corrupted size vs. prev_size",
+					     "corrupted double-linked list",
+					     "invalid fastbin entry (free)",
+					     "Fatal glibc error: malloc"};
+	line = slice_trim(line);
+	if (slice_starts(line, "*** Error in `")) { /* before 2.26 */
+		const char *quote = slice_find(line, "': ");
+		line = quote ? slice_of(quote + 3, (size_t)(line.p + line.n - quote - 3)) : line;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (slice_starts(line, starts[i])) {
+			const char *stars = slice_find(line, " ***");
+			return stars ? slice_of(line.p, (size_t)(stars - line.p)) : line;
+		}
+	/* "server: malloc.c:2617: sysmalloc: Assertion `...' failed." */
+	const char *file = slice_find(line, ": malloc.c:");
+	line = file ? slice_of(file + 2, (size_t)(line.p + line.n - file - 2)) : line;
+	return slice_starts(line, "malloc.c:") && slice_find(line, "Assertion `") ? line : slice_of("", 0);
+}
+
 /* Most graphs name no numbered device: search for something like "cuda:3" or "index=3" instead of copying. */
 static bool may_name_device(struct slice s)
 {

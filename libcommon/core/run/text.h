@@ -51,6 +51,10 @@ void recompile_text_parse(struct slice text, struct recompile_text *out);
 /* "step (app.py:12)": a function, with its file and line if known. */
 void put_function(struct buf *b, struct slice file, int64_t line, struct slice function);
 
+/* What glibc's malloc prints when it finds its own data damaged (glibc 2.19 to 2.41: malloc/malloc.c, malloc_printerr and its assertions),
+ * without the program's name before it: "free(): invalid next size (normal)"; empty: another line. */
+struct slice text_heap_message(struct slice line);
+
 /* A hash of a graph's text for comparing ranks, with cuda:3 and index=3 as cuda:* and index=*, since every rank has its own device. Never
  * 0. */
 uint64_t graph_fingerprint(struct slice text, struct buf *tmp);

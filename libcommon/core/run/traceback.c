@@ -82,14 +82,16 @@ static void take_frame(struct slice line, struct slice next, struct traceback *t
 		tb->torch = at;
 }
 
-/* "torch._dynamo.exc.Unsupported: text", "KeyboardInterrupt" */
+/* "torch._dynamo.exc.Unsupported: text", "KeyboardInterrupt", "ray.exceptions.RayTaskError(InductorError): text" */
 static bool take_type(struct slice line, struct traceback *tb)
 {
 	size_t n = 0;
 	while (n < line.n && (is_name_start(line.p[n]) || line.p[n] == '.' || line.p[n] == '<' || line.p[n] == '>' ||
 			      (n && is_digit(line.p[n])) || (unsigned char)line.p[n] >= 0x80))
 		n++;
-	if (!n || (n < line.n && line.p[n] != ':' && !blank(behind(line, n))))
+	if (n < line.n && line.p[n] == '(' && slice_ends(slice_of(line.p, n), "TaskError"))
+		n = (size_t)(slice_until(behind(line, n), ")").n + n + 1);
+	if (!n || n > line.n || (n < line.n && line.p[n] != ':' && !blank(behind(line, n))))
 		return false;
 	tb->type = slice_of(line.p, n);
 	tb->message = behind(line, n);
@@ -143,6 +145,8 @@ static bool belongs(struct slice line)
 					    "========== The above exception",
 					    "Supported ",
 					    "It appears",
+					    "## ",
+					    "<class 'torch",
 					    "If you "};
 	if (!line.n || line.p[0] == ' ' || line.p[0] == '\t')
 		return true;
@@ -265,7 +269,7 @@ static bool above_user_code(struct slice rest, struct margin m)
 		if (!inside(line, m, &in) || traceback_starts(line) || slice_starts(in, "torch._") || slice_is(in, cause) ||
 		    slice_is(in, context))
 			return false;
-		if (slice_starts(in, "from user code") || names_user(in))
+		if (slice_starts(in, "from user code") || slice_starts(in, "Caused by: ") || names_user(in))
 			return true;
 	}
 	return false;
@@ -366,8 +370,12 @@ static size_t parse(struct slice text, enum traceback_end end, bool cut, struct 
 	if (m.end) {
 		stop = m.end;
 		tb->message = slice_trim(slice_of(tb->message.p, (size_t)(m.end - tb->message.p)));
-		if (!tb->from_user.line)
+		if (!tb->from_user.line) {
 			tb->from_user = m.other_at;
+			/* "Caused by: (app/m.py:12 in f)" is a frame of the traceback, which has the whole path and the code. */
+			if (!m.other_at.code.n && tb->user.line == m.other_at.line && srcloc_file_ends(tb->user.file, m.other_at.file))
+				tb->from_user = tb->user;
+		}
 		if (tb->cpp.p && m.cpp_end)
 			tb->cpp.n = (size_t)(m.cpp_end - tb->cpp.p);
 	}
@@ -383,6 +391,17 @@ size_t traceback_parse_cut(struct slice text, enum traceback_end end, struct tra
 {
 	size_t used = parse(text, end, true, out);
 	return out->type.n ? used : 0;
+}
+
+bool traceback_user(struct slice message, struct srcloc *out)
+{
+	struct traceback tb = {.next = TRACEBACK_LAST};
+	struct message m = {0};
+	struct slice line;
+	while (slice_line(&message, &line))
+		take_line(line, peek(message, (struct margin){0}), &m, &tb);
+	*out = tb.from_user.line ? tb.from_user : m.other_at;
+	return out->line > 0;
 }
 
 bool traceback_last(struct slice text, struct traceback *out)

@@ -62,6 +62,8 @@ size_t traceback_parse_cut(struct slice text, enum traceback_end end, struct tra
 /* The first traceback in the text, wherever it starts; false: none. For payloads of dynamo_error and the like, whose last traceback (chains
  * are followed) is the one the program saw. */
 bool traceback_last(struct slice text, struct traceback *out);
+/* The user's line that a message alone names ("from user code", "User Stack", "Caused by: ..."); false: none. */
+bool traceback_user(struct slice message, struct srcloc *out);
 /* Its frames without the exception message, which may quote other frames. */
 static inline struct slice traceback_head(const struct traceback *tb)
 {

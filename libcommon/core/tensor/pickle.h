@@ -15,6 +15,8 @@
  *   torch.FloatStorage and its like, torch.storage.UntypedStorage, torch.float32 and its like
  *   torch.Size, torch.device, collections.OrderedDict
  *   builtins (__builtin__): set, frozenset, bytes, bytearray, complex; _codecs.encode, protocol 2's form of bytes
+ *   torch._utils._rebuild_wrapper_subclass: a tensor subclass (torchao's Int8Tensor) is a dict of its attributes; in a stream that has one,
+ *     any other global is a name without meaning, and what it is called for a value without tensors
  * Any other global is refused by name. Sources: torch 2.13 torch/_utils.py, torch/_tensor.py, torch/serialization.py; the opcodes are
  * those of CPython's Lib/pickletools.py.
  *
@@ -90,6 +92,7 @@ struct pickle {
 	uint32_t top;
 	uint64_t room; /* items of all containers together */
 	bool objects;  /* pickle_read_objects */
+	bool wrappers; /* a tensor subclass has been named */
 	struct arena arena;
 	struct err *err;
 };

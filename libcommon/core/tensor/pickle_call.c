@@ -11,6 +11,7 @@ enum call {
 	CALL_META_TENSOR,
 	CALL_PARAMETER,
 	CALL_FROM_TYPE,
+	CALL_WRAPPER,
 	CALL_SIZE,
 	CALL_SET,
 	CALL_BYTES,
@@ -27,7 +28,9 @@ static const struct {
     {"torch._utils", "_rebuild_meta_tensor_no_storage", CALL_META_TENSOR},
     {"torch._utils", "_rebuild_parameter", CALL_PARAMETER},
     {"torch._utils", "_rebuild_parameter_with_state", CALL_PARAMETER},
+    {"torch._utils", "_rebuild_wrapper_subclass", CALL_WRAPPER},
     {"torch._tensor", "_rebuild_from_type_v2", CALL_FROM_TYPE},
+    {"torch.serialization", "_get_layout", CALL_OTHER},
     {"torch", "Tensor", CALL_TENSOR_TYPE},
     {"torch.nn.parameter", "Parameter", CALL_TENSOR_TYPE},
     {"torch", "Size", CALL_SIZE},
@@ -89,8 +92,9 @@ int pickle_global(struct pickle *p, struct slice module, struct slice name, uint
 		call = CALL_STORAGE;
 		known = true;
 	}
-	if (!known)
+	if (!known && !p->wrappers)
 		return refuse_callable(p, module, name);
+	p->wrappers |= known && call == CALL_WRAPPER;
 	*out = pickle_new(p, PICKLE_GLOBAL);
 	p->node[*out].i = call;
 	p->node[*out].n = (uint32_t)dtype;
@@ -269,7 +273,8 @@ static int call_size(struct pickle *p, const struct pickle_node *args, uint32_t 
 /* (function, type, args, state): function(*args), once; a tensor's attributes are left out */
 static int unwrap_from_type(struct pickle *p, struct pickle_node *func, struct pickle_node *args)
 {
-	if (args->n != 4 || !is_kind(p, args->item[0], PICKLE_GLOBAL) || !is_global(p, args->item[1], CALL_TENSOR_TYPE) ||
+	const bool wrapper = args->n == 4 && is_global(p, args->item[0], CALL_WRAPPER) && is_kind(p, args->item[1], PICKLE_GLOBAL);
+	if (args->n != 4 || !is_kind(p, args->item[0], PICKLE_GLOBAL) || (!wrapper && !is_global(p, args->item[1], CALL_TENSOR_TYPE)) ||
 	    !is_kind(p, args->item[2], PICKLE_TUPLE) || is_global(p, args->item[0], CALL_FROM_TYPE))
 		return pickle_fail(p, "unexpected arguments for a tensor with attributes: the file is damaged");
 	*func = p->node[args->item[0]];
@@ -283,6 +288,10 @@ int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
 	struct pickle_node f = p->node[func], a = p->node[args];
 	if (f.kind != PICKLE_GLOBAL || a.kind != PICKLE_TUPLE)
 		return pickle_fail(p, "it calls something other than a function: the file is damaged");
+	/* (_rebuild_wrapper_subclass, type, args, attributes): its parts are among the attributes */
+	const bool wrapper = f.i == CALL_FROM_TYPE && a.n == 4 && is_global(p, a.item[0], CALL_WRAPPER);
+	if (wrapper && is_kind(p, a.item[3], PICKLE_DICT))
+		return *out = a.item[3], 0;
 	if (f.i == CALL_FROM_TYPE && unwrap_from_type(p, &f, &a) < 0)
 		return -1;
 	switch ((enum call)f.i) {
@@ -295,6 +304,7 @@ int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
 	case CALL_SIZE: return call_size(p, &a, out);
 	case CALL_ENCODE: return call_encode(p, &a, out);
 	case CALL_BYTES:
+	case CALL_WRAPPER:
 	case CALL_OTHER: *out = pickle_new(p, PICKLE_OTHER); return 0;
 	case CALL_STORAGE:
 	case CALL_DTYPE:

@@ -78,7 +78,12 @@ enum calls_want {
 				* more in the log: its CALL_BEGIN has the result CALLS_SCANNED, and .took: 0, or graph << 32 | replay */
 	CALLS_TIMES = 2048,    /* on a GPU: how long each call takes there (libprobe/cuda_time.c). It is one call more in the log: its
 				* CALL_BEGIN has the result CALLS_TIMED and .took, with CALLS_TIMED_WAITED where the GPU was idle before */
-	CALLS_SYNC = 256,      /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
+	CALLS_GIVE = 4096,     /* puts numbers of the tool into tensors before and after calls of kernels (given.h) */
+	CALLS_KEEP = 8192,     /* with CALLS_BAD: save what the first calls that produced a NaN had read and written. What a call overwrites
+				* is copied before it, up to 64 MiB a call; the copy of more is missing */
+	CALLS_BOUNDS = 1 << 20,       /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
+	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
+	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64
@@ -185,7 +190,8 @@ struct call_record {
 	uint32_t call;          /* which call of that Run, from 0 */
 	uint32_t contract_call; /* index into the contract's calls, NONE when it could not be matched */
 	uint32_t pid, tid;
-	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
+	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0; of RUN_BEGIN: torch's settings of
+			  precision ("NAME=VALUE ..."), or 0 */
 	int32_t result;
 	bool ticks; /* time and took are; never in what is read */
 	union {

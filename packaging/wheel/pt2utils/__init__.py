@@ -5,7 +5,7 @@ program of that name), `man fxexplain`. This module finds them and reads what th
 
     >>> import pt2utils
     >>> sorted(pt2utils.tools())
-    ['aoti-checkinputs', ..., 'fxexplain', 'fxminify', 'pt2-run', 'pt2-tlparse']
+    ['aoti-checkinputs', ..., 'fxexplain', 'fxminify', 'pt2', 'pt2-run', 'pt2-tlparse']
     >>> pt2utils.run("fxexplain", "trace.log")["summary"]
 
 `python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one.

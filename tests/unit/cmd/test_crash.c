@@ -4,7 +4,7 @@
 #include "../../lib/mkcore.h"
 #include "crash/backtrace.h"
 #include "crash/core.h"
-#include "crash/inlined.h"
+#include "model/elf/inlined.h"
 #include "crash/operand.h"
 
 static struct guard guard;

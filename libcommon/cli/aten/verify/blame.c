@@ -210,7 +210,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || says_nothing(v, &b->x) ||
+	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || (t->expect == NONE && says_nothing(v, &b->x)) ||
 	    (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);

@@ -133,6 +133,9 @@ static void compare(struct verify *v, struct verify_output *x)
 	}
 	if (!got || !got->v)
 		return unknown(x, "its numbers were not saved");
+	if ((x->write != NONE && v->write[x->write].adopted) ||
+	    (x->read != NONE && v->o->read[x->read].same != NONE && v->write[v->o->read[x->read].same].adopted))
+		return unknown(x, "its value in the graph is unknown");
 	if (v->ref->v[x->node].kind != ATEN_TENSOR)
 		return compare_computed(v, x, got);
 	struct numbers *want = reference_numbers(v->ref, x->node);

@@ -119,6 +119,26 @@ static int compare_weights(struct pair *p, const struct pair_options *o, struct 
 	return 0;
 }
 
+/* torch 2.13, torch/_inductor/graph.py, GraphLowering.get_attr */
+enum { MOST_INLINED = 8 };
+
+bool pair_inlined(const struct pair *p, const struct reference *ref, uint32_t node)
+{
+	const struct contract *c = &p->program.contract;
+	if (!p->has_package || !p->package_of.contract.n_calls || !reference_is_weight(ref, node) || !reference_is_tensor(ref, node) ||
+	    aten_numel(ref->v[node].tensor) > MOST_INLINED)
+		return false;
+	const struct slice name = graph_name(ref->g, ref->first + node);
+	struct slice fqn = SLICE("");
+	for (uint32_t i = 0; i < c->n_constants; i++)
+		if (slice_eq(c->constant[i].name, name))
+			fqn = c->constant[i].fqn;
+	for (uint32_t i = 0; i < p->package_of.contract.n_constants; i++)
+		if (slice_eq(p->package_of.contract.constant[i].fqn, fqn))
+			return false;
+	return fqn.n > 0;
+}
+
 /* ---- both ---- */
 
 static int open_graph(struct pair *p, const struct pair_options *o, struct err *err)
@@ -236,7 +256,8 @@ void held_close(struct held *h)
 {
 	if (h->verify.o)
 		verify_release(&h->verify);
-	reference_close(&h->ref);
+	if (!h->borrows)
+		reference_close(&h->ref);
 	for (size_t k = 0; k < h->n_in; k++)
 		dump_tensor_close(&h->file[k]);
 	free(h->in);

@@ -40,6 +40,9 @@ struct pair {
 /* Call pair_close() even after a failure. EXIT_USAGE: weights are missing. */
 int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
 void pair_close(struct pair *p);
+/* Is that placeholder a weight whose numbers are only in the package's code? The compiler puts weights of a few elements there: if they
+ * changed since, the package has to be compiled again. */
+bool pair_inlined(const struct pair *p, const struct reference *ref, uint32_t node);
 /* Chooses among the models or graphs of that name that ran (NULL: any): the first one called with inputs that the graph accepts, else the
  * first. EXIT_USAGE: none of that name ran. */
 int pair_choose(const struct pair *p, const struct dump *d, const char *model, uint32_t *model_id, struct err *err);
@@ -51,6 +54,7 @@ struct held {
 	struct tensor_view *in; /* of the graph */
 	size_t n_in;
 	struct dump_tensor *file;
+	bool borrows; /* .ref is another's (alone.h) */
 };
 /* before (may be NULL): the previous Run of the same process, which left its buffers. It, p and d must outlive h, and h must not move. */
 int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,

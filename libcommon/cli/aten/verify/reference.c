@@ -58,7 +58,7 @@ static void evaluate(struct reference *ref, struct interp *run, struct aten_valu
 		const struct gnode *n = node_of(ref, i);
 		struct asked a = {ref, known, true};
 		struct err err = {0};
-		if (n->op == GRAPH_PLACEHOLDER) /* is there */
+		if (n->op == GRAPH_PLACEHOLDER || (ref->adopted && ref->adopted[i])) /* is there */
 			continue;
 		graph_operands(ref->g, ref->first + i, is_known, &a);
 		known[i] = a.all && n->op != GRAPH_OUTPUT;
@@ -215,6 +215,7 @@ void reference_close(struct reference *ref)
 		numbers_release(&ref->x[i]);
 	free(ref->x);
 	free(ref->known);
+	free(ref->adopted);
 	free(ref->error);
 	free(ref->error_of);
 	free(ref->below);
@@ -261,6 +262,9 @@ void reference_errors(struct reference *ref)
 	ref->wide = xcalloc(ref->n + 1, sizeof(*ref->wide));
 	for (uint32_t i = 0; i < ref->program->n_inputs; i++)
 		known[i] = interp_to_double(&ref->v[i], NULL, &ref->wide[i], &ignored) == 0;
+	for (uint32_t i = 0; ref->adopted && i < ref->n; i++)
+		if (ref->adopted[i])
+			known[i] = interp_to_double(&ref->v[i], NULL, &ref->wide[i], &ignored) == 0;
 	evaluate(ref, ref->run_wide, ref->wide, known, false);
 	for (uint32_t i = 0; i < ref->n; i++) {
 		struct numbers wide = {0};
@@ -338,6 +342,38 @@ struct aten_tensor *reference_tensor(const struct reference *ref, uint32_t node,
 bool reference_is_weight(const struct reference *ref, uint32_t node)
 {
 	return node < ref->program->n_inputs && ref->program->input[node].from == PROGRAM_WEIGHT;
+}
+
+uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tensor *t, uint32_t *newly)
+{
+	uint32_t n = 0;
+	if (!ref->adopted)
+		ref->adopted = xcalloc(ref->n + 1, sizeof(*ref->adopted));
+	ref->v[node] = aten_of(t);
+	ref->known[node] = ref->adopted[node] = true;
+	newly[n++] = node;
+	for (uint32_t i = node + 1; i < ref->n; i++) {
+		struct asked a = {ref, ref->known, true};
+		struct err ignored;
+		if (ref->known[i] || !reference_below(ref, i, node) || node_of(ref, i)->op == GRAPH_OUTPUT || draws(ref, i))
+			continue;
+		graph_operands(ref->g, ref->first + i, is_known, &a);
+		if (!a.all || interp_eval(ref->run, ref->first + i, ref->v, &ignored) < 0)
+			continue;
+		ref->known[i] = true;
+		newly[n++] = i;
+	}
+	return n;
+}
+
+void reference_abandon(struct reference *ref, const uint32_t *newly, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = newly[k];
+		aten_value_release(&ref->v[i]);
+		numbers_release(&ref->x[i]);
+		ref->known[i] = ref->adopted[i] = false;
+	}
 }
 
 /* ---- what if ---- */

@@ -30,6 +30,7 @@ struct reference {
 	uint32_t first, n;           /* nodes of the root */
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first needed */
 	bool *known, has_wide;
+	bool *adopted;            /* by node: its value is a recorded one; NULL: none is */
 	struct numbers *x;        /* computed on demand; n -1: has none */
 	double *error, *error_of; /* by node, and the maximum that it is the error of */
 	uint64_t *below;          /* bit j of row i: node i depends on node j */
@@ -47,6 +48,10 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 /* Does a call leave state for the next one? */
 bool reference_keeps_state(const struct program *p);
 void reference_close(struct reference *ref);
+/* An unknown node takes this value (of its sizes and dtype), and what depends on it is computed, as far as possible. newly: room for all
+ * nodes; it gets those that are known now, the node first; returns how many. Takes t. reference_abandon undoes it. */
+uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tensor *t, uint32_t *newly);
+void reference_abandon(struct reference *ref, const uint32_t *newly, uint32_t n);
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
 /* The maximum difference of the node's value from its float64 value, for a value x of the node: less if x has smaller numbers (it
  * replaces the node's value, as in what_if). */

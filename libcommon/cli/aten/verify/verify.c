@@ -38,6 +38,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
 	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
+	verify_unknown(v);
 	verify_tf32(v);
 	verify_outputs(v);
 	verify_classify(v);
@@ -45,6 +46,16 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	verify_blame(v);
 	verify_local(v);
 	verify_suspects(v);
+}
+
+void verify_borrow(struct verify *v, struct observed *o, struct reference *ref)
+{
+	*v = (struct verify){.o = o, .ref = ref};
+	v->read = xcalloc(o->n_reads + 1, sizeof(*v->read));
+	v->write = xcalloc(o->n_writes + 1, sizeof(*v->write));
+	v->row = xcalloc(o->n_calls + 1, sizeof(*v->row));
+	for (uint32_t c = 0; c < o->n_calls; c++)
+		v->row[c] = (struct verify_row){.what = VERIFY_OPEN, .node = NONE, .together = NONE};
 }
 
 void verify_release(struct verify *v)

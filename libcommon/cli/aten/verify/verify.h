@@ -51,6 +51,7 @@ struct verify_tensor {
 	uint32_t expect;       /* the node that it must be, because the model returns it; NONE */
 	bool empty;            /* no elements, or no numbers: not judged */
 	bool accused;          /* it is not a node, and is treated as the one in m */
+	bool adopted;          /* its numbers are taken for those of a node that cannot be computed (unknown.c) */
 	bool unknown;          /* the model leaves it in a buffer, and what that should be could not be computed */
 	enum verify_what what; /* of a kernel's write, for verify_row.what of its call, unless that is WRONG */
 };
@@ -112,6 +113,12 @@ struct verify {
 
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
 void verify_release(struct verify *v);
+/* Only rows, all open, and no findings: filled in by alone.c. */
+void verify_borrow(struct verify *v, struct observed *o, struct reference *ref);
+
+/* With what another Run of the model proved: a tensor that was a node there, and is none here, is that node of what its call read, or
+ * wrong. */
+void verify_proved(struct verify *v, const struct verify *other);
 
 /* The node of a write: among several the closest one that the call has not read, else the closest. NULL: none. */
 const struct verify_match *verify_written_as(const struct verify *v, uint32_t write);
@@ -141,7 +148,8 @@ bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */
 void verify_outputs(struct verify *v);
 void verify_suspects(struct verify *v);
-/* Before them (tf32.c). */
+/* Before them (unknown.c, tf32.c). */
+void verify_unknown(struct verify *v);
 void verify_tf32(struct verify *v);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);

@@ -42,11 +42,27 @@ static const struct {
 	const char *option;
 	enum word value;
 } words[] = {
-    {"--torch", WORD_RUNTIME},  {"--model", WORD_FILE},        {"--in-memory", WORD_NUMBER},    {"--own-copy", WORD_ALONE},
-    {"--name", WORD_ANY},       {"--inputs", WORD_FILE},       {"--outputs", WORD_FILE},        {"--weights", WORD_FILE},
-    {"--blob", WORD_FILE},      {"--extern-nodes", WORD_FILE}, {"--load", WORD_TRUSTED},        {"--runs", WORD_NUMBER},
-    {"--threads", WORD_NUMBER}, {"--save-dir", WORD_FILE},     {"--limit-memory", WORD_NUMBER}, {"--check-inputs", WORD_ALONE},
-    {"--watched", WORD_ALONE},  {"--verbose", WORD_ALONE},     {"--quiet", WORD_ALONE},         {"--unconfined", WORD_UNCONFINED},
+    {"--torch", WORD_RUNTIME},
+    {"--model", WORD_FILE},
+    {"--in-memory", WORD_NUMBER},
+    {"--own-copy", WORD_ALONE},
+    {"--name", WORD_ANY},
+    {"--inputs", WORD_FILE},
+    {"--outputs", WORD_FILE},
+    {"--weights", WORD_FILE},
+    {"--blob", WORD_FILE},
+    {"--extern-nodes", WORD_FILE},
+    {"--load", WORD_TRUSTED},
+    {"--runs", WORD_NUMBER},
+    {"--threads", WORD_NUMBER},
+    {"--save-dir", WORD_FILE},
+    {"--limit-memory", WORD_NUMBER},
+    {"--check-inputs", WORD_ALONE},
+    {"--watched", WORD_ALONE},
+    {"--guard", WORD_ALONE},
+    {"--verbose", WORD_ALONE},
+    {"--quiet", WORD_ALONE},
+    {"--unconfined", WORD_UNCONFINED},
     {"--gpu", WORD_GPU},
 };
 

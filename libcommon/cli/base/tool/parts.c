@@ -1,5 +1,7 @@
 #include "base/tool/parts.h"
 #include "base/buf.h"
+#include "base/process/child.h"
+#include "base/text.h"
 #include "base/tool/tempfolder.h"
 
 #include <errno.h>
@@ -54,4 +56,18 @@ int part_probe(const char *folder, char path[PATH_MAX], struct err *err)
 			       "cannot preload '%s': its path contains a colon or a space; set TMPDIR to a directory without", path);
 	memcpy(path, link, strlen(link) + 1);
 	return 0;
+}
+
+char *tool_find(const char *name)
+{
+	char exe[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = 0;
+	for (int renamed = 0; n > 0 && renamed < 2; renamed++) {
+		char *beside = xasprintf("%.*s/%s%s", SL(path_folder(exe)), renamed ? "pt2-" : "", name);
+		if (access(beside, X_OK) == 0)
+			return beside;
+		free(beside);
+	}
+	return child_which(name);
 }

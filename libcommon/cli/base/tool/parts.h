@@ -1,4 +1,4 @@
-/* parts.h - the files that are installed beside the programs, in ../lib/pt2utils: pt2-runner, libpt2shim.so, libpt2probe.so.
+/* parts.h - what is installed with a program: the other tools, and in ../lib/pt2utils pt2-runner, libpt2shim.so, libpt2probe.so.
  *
  *     char path[PATH_MAX];
  *     if (part_find("PT2_RUNNER", "pt2-runner", path, &err) < 0) ...
@@ -15,5 +15,8 @@ int part_find(const char *variable, const char *name, char path[PATH_MAX], struc
 /* libpt2probe.so for LD_PRELOAD, which cannot quote a colon or a space: if its path holds one, a link to it in that folder (NULL: a
  * temporary one). */
 int part_probe(const char *folder, char path[PATH_MAX], struct err *err);
+
+/* Another tool: beside this program, under its name or as pt2-NAME (in a wheel), else in PATH; NULL if there is none. free() it. */
+char *tool_find(const char *name);
 
 #endif

@@ -19,8 +19,13 @@ static const struct {
 	const char *prefix;
 	size_t longest; /* maximum length of the parent folder; 0: no limit */
 } kinds[TEMP_KINDS] = {
-    [TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
-    [TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_VERIFY] = {"aoti-verify.", 0},       [TEMP_RUN] = {"pt2run.", 0},
+    [TEMP_PRINTER] = {"aoti-printer.", 0},
+    [TEMP_NANASSERT] = {"aoti-nanassert.", 0},
+    [TEMP_EXPLAIN] = {"fxexplain.", 0},
+    [TEMP_MINIFY] = {"fxminify.", 0},
+    [TEMP_VERIFY] = {"aoti-verify.", 0},
+    [TEMP_RUN] = {"pt2run.", 0},
+    [TEMP_FRONT] = {"pt2.", 0},
     [TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
 };
 

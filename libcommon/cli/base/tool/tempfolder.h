@@ -22,7 +22,7 @@
 
 #define TEMP_MARK ".pt2utils" /* names of a model's files never begin with a dot (watch/run.c) */
 
-enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_LIVE, TEMP_KINDS };
+enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_FRONT, TEMP_LIVE, TEMP_KINDS };
 
 /* NULL: EXIT_ENVIRON, the text names the folder and the variable. */
 char *temp_folder(enum temp_kind kind, struct err *err);

@@ -23,6 +23,7 @@ struct packaged {
 	struct tensor_file *samples;
 	struct err *err;
 	const char *path;
+	bool no_constants; /* their placeholders have been dropped */
 };
 
 static int find_model(struct packaged *p)
@@ -136,6 +137,45 @@ static uint32_t next_placeholder(const struct graph *g, uint32_t i)
 	return i;
 }
 
+/* {"constant_input": {"name": "mask", "value": {"as_none": true}}}: an argument that was None, a flag or a text. An integer is a placeholder
+ * with a value. */
+static bool is_constant(const struct packaged *p, uint32_t spec)
+{
+	const uint32_t c = json_get(&p->t, spec, "constant_input"), value = c == NONE ? NONE : json_get(&p->t, c, "value");
+	return c != NONE && (value == NONE || json_get(&p->t, value, "as_int") == NONE);
+}
+
+static bool is_unused_constant(const struct graph *g, uint32_t node)
+{
+	const struct gnode *n = &g->node[node];
+	return n->module == 0 && n->op == GRAPH_PLACEHOLDER && n->meta == NONE && g->user_of[node + 1] == g->user_of[node];
+}
+
+/* Such arguments are written into the graph where they matter: their placeholders have no users, and a program of the graph needs none. */
+static int drop_constants(struct packaged *p)
+{
+	struct graph *from = &p->r->graph, to = {0};
+	FREED uint32_t *map = xcalloc(from->n_nodes + 1, sizeof(*map));
+	for (uint32_t i = 0; i < from->n_nodes && !p->no_constants; i++)
+		p->no_constants = is_unused_constant(from, i);
+	if (!p->no_constants)
+		return 0;
+	for (uint32_t m = 0; m < from->n_modules; m++) {
+		const struct gmodule *o = &from->module[m];
+		const uint32_t id = graph_add_module(&to, o->parent, graph_text(from, o->name), graph_text(from, o->class_name));
+		graph_copy_attrs(&to, id, from, m);
+		for (uint32_t i = o->first; i < o->first + o->n; i++)
+			map[i] = is_unused_constant(from, i) ? NONE : graph_copy_node(&to, id, from, i, map);
+	}
+	if (graph_finish(&to, p->err) < 0) {
+		graph_release(&to);
+		return -1;
+	}
+	graph_release(from);
+	*from = to;
+	return 0;
+}
+
 /* Calls fn for each placeholder with its spec, and the sample input exported with it. */
 static void each_placeholder(struct packaged *p,
 			     void (*fn)(struct packaged *p, uint32_t k, uint32_t node, struct slice value, const struct tensor *sample))
@@ -147,6 +187,8 @@ static void each_placeholder(struct packaged *p,
 	if (specs == NONE || !g->n_modules)
 		return;
 	for (uint32_t k = json_first(&p->t, specs); k < json_end(&p->t, specs) && i < g->module[0].n; k = json_next(&p->t, k)) {
+		if (p->no_constants && is_constant(p, k))
+			continue;
 		const struct given v = read_spec(p, k);
 		const struct tensor *sample = v.user && v.tensor && p->samples && used < p->samples->n ? &p->samples->v[used++] : NULL;
 		fn(p, n++, g->module[0].first + i, v.value, sample);
@@ -216,6 +258,8 @@ static int read_all(struct packaged *p)
 	p->constants_root = read_config(p, &p->constants, "data/constants/", "_constants_config.json");
 	open_samples(p);
 	each_placeholder(p, take_symbols);
+	if (drop_constants(p) < 0)
+		return -1;
 	if (repro_inputs_from_graph(r, p->err) < 0)
 		return -1;
 	each_placeholder(p, take_values);

@@ -15,4 +15,7 @@ bool number_is_error(int gb);
 /* proof: no other component raises it. */
 enum component type_component(struct slice type, struct slice reason, bool *proof);
 
+/* Of a C++ message and stack: which part of AOTInductor is in it. */
+enum component native_component(struct slice message, struct slice stack);
+
 #endif

@@ -32,7 +32,7 @@ static bool exception_words(struct explanation *x, struct slice repr, struct cau
 			buf_addc(&b, args.p[++i] == 'n' ? ' ' : args.p[i]);
 		else
 			buf_addc(&b, args.p[i]);
-	struct slice words = buf_slice(&b);
+	struct slice words = slice_trim(slice_until(buf_slice(&b), " Exception raised from ")); /* a stack of C++ follows */
 	out->title = words.n ? explain_textf(x, "%.*s: %.*s", SLN(out->type, CLIP), SL(words)) : explain_keep(x, out->type);
 	return true;
 }
@@ -71,6 +71,19 @@ static struct slice operator_in(struct explanation *x, struct slice text)
 	while (n && line.p[n - 1] == ':')
 		n--;
 	return n && colons < line.p + n ? explain_keep(x, slice_of(line.p, n)) : slice_of(NULL, 0);
+}
+
+struct slice cause_node(struct slice text)
+{
+	static const char *const before[] = {"<built-in method ", "<built-in function ", "<method '", "<function ", ""};
+	struct slice s = slice_behind(text, "call_function ");
+	s = s.n ? s : slice_behind(text, "call_method ");
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		if (slice_starts(s, before[i])) {
+			s = slice_of(s.p + strlen(before[i]), s.n - strlen(before[i]));
+			return slice_of(s.p, name_end(s));
+		}
+	return s;
 }
 
 void cause_find(struct explanation *x, struct slice reason, struct slice explanation, struct slice context, struct cause *out)

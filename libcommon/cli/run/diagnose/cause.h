@@ -24,6 +24,8 @@ struct cause {
 	struct slice op;    /* "shop::scale"; empty: unknown, or one of torch's own */
 };
 void cause_find(struct explanation *x, struct slice reason, struct slice explanation, struct slice context, struct cause *out);
+/* "scatter" of "call_function <built-in method scatter of type object at 0x7f>(*(...": what tracing was running; empty: not in the text. */
+struct slice cause_node(struct slice text);
 /* Code that registers a fake kernel for op; empty for torch's own operators. */
 struct slice cause_fake_kernel(struct explanation *x, struct slice op);
 /* "shop.cut.default" is shop::cut in the program. */

@@ -6,6 +6,7 @@
  */
 #include "run/diagnose/blame.h"
 #include "run/diagnose/breaks.h"
+#include "run/diagnose/carrier.h"
 #include "run/diagnose/cause.h"
 #include "run/diagnose/data_guard.h"
 #include "run/diagnose/evidence.h"
@@ -13,7 +14,12 @@
 #include "base/chain.h"
 #include "run/text.h"
 
-enum { CLIP = 300, LONG_TITLE = 160, BREAKS_LOOKED_AT = 512 }; /* CLIP: most bytes of quoted input in one of our lines */
+enum {
+	CLIP = 300,
+	LONG_TITLE = 160,
+	BREAKS_LOOKED_AT = 512,
+	FAILURES_LOOKED_AT = 512
+}; /* CLIP: most bytes of quoted input in one of our lines */
 
 /* ---- by records ---- */
 
@@ -23,6 +29,8 @@ struct witnesses {
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
 	uint32_t *known_line;                       /* rows of known by input and line */
 	bool *resolved;                             /* by compile id: a break or a limit reports it */
+	const struct carrier **carrier;             /* by failure: it only reports another process's; NULL: its own */
+	uint32_t root;                              /* the failure that those report: a row, NONE */
 	uint32_t loose_errors[16], n_loose;         /* the first compiler errors without a compile id */
 	uint32_t launcher;                          /* row of path, NONE */
 };
@@ -36,6 +44,33 @@ static int by_line(const void *a, const void *b, void *facts)
 	if (p->line != q->line)
 		return p->line < q->line ? -1 : 1;
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static bool is_torchs(const struct facts *f, const struct fact_failure *r)
+{
+	return slice_starts(facts_text(f, r->type), "torch.") || slice_find(facts_text(f, r->frames), "torch/");
+}
+
+/* What another process raised first is what the others report; that the program ended with their exception is said of it. */
+static void follow_carriers(struct witnesses *w)
+{
+	struct facts *f = w->x->facts;
+	w->carrier = xcalloc(f->n_failure + 1, sizeof(*w->carrier));
+	w->root = NONE;
+	for (uint32_t i = 0; i < f->n_failure; i++) {
+		const struct fact_failure *r = &f->failure[i];
+		w->carrier[i] = r->restart || r->caught || r->signal ? NULL : carrier_of(w->x, r);
+		if (w->root == NONE && !w->carrier[i] && !r->restart && !r->caught)
+			w->root = i;
+	}
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (w->carrier[i] && !w->carrier[i]->hint && (w->root == NONE || w->root > i || !is_torchs(f, &f->failure[w->root])))
+			w->carrier[i] = NULL; /* the program's own words */
+	for (uint32_t i = 0; i < f->n_failure && w->root != NONE; i++)
+		if (w->carrier[i] && f->failure[i].ended) {
+			f->failure[i].ended = false;
+			f->failure[w->root].ended = true;
+		}
 }
 
 static void call_witnesses(struct explanation *x, struct witnesses *w)
@@ -73,6 +108,7 @@ static void call_witnesses(struct explanation *x, struct witnesses *w)
 	for (uint32_t i = 0; i < f->n_path && w->launcher == NONE; i++)
 		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
 			w->launcher = i;
+	follow_carriers(w);
 }
 
 static void dismiss_witnesses(struct witnesses *w)
@@ -83,6 +119,7 @@ static void dismiss_witnesses(struct witnesses *w)
 	free(w->known_line);
 	chain_release(&w->error);
 	free(w->resolved);
+	free(w->carrier);
 }
 
 static const struct {
@@ -126,6 +163,8 @@ static struct slice first_line(struct slice s)
 	slice_line(&s, &line);
 	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
 		return next;
+	if (slice_starts(line, "=====") && slice_line(&s, &next)) /* ChildFailedError: a box around "train.py FAILED" */
+		return next;
 	/* torch appends the user's frames to the message, even to an empty one. */
 	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
 }
@@ -155,6 +194,40 @@ static const struct fact_compiler_error *compiler_error_of(const struct witnesse
 	return NULL;
 }
 
+/* Triton's message: "at 9:11:\ndef scale_kernel(x_ptr, ...):\n ... out = y + z\n     ^\nValueError('Cannot make_shape_compatible')". */
+struct triton_message {
+	struct slice kernel, code, why;
+	unsigned line;
+};
+
+static bool triton_message(struct slice reason, struct triton_message *out)
+{
+	struct slice line, before = {0};
+	uint64_t no;
+	*out = (struct triton_message){0};
+	if (!slice_starts(reason, "at ") || !slice_line(&reason, &line))
+		return false;
+	const char *colon = slice_chr(line, ':');
+	if (!colon || !slice_ends(line, ":") || !slice_u64(slice_of(line.p + 3, (size_t)(colon - line.p - 3)), &no))
+		return false;
+	out->line = (unsigned)no;
+	while (slice_line(&reason, &line)) {
+		struct slice t = slice_trim(line), def = slice_behind(t, "def ");
+		const char *open = slice_chr(def, '(');
+		if (!out->kernel.n && slice_starts(t, "def ") && open)
+			out->kernel = slice_of(def.p, (size_t)(open - def.p));
+		if (slice_is(t, "^"))
+			out->code = slice_trim(before);
+		else if (t.n)
+			out->why = t;
+		before = line;
+	}
+	return out->why.n > 0;
+}
+
+/* Not one that Inductor wrote. */
+static bool own_kernel(const struct triton_message *m) { return m->kernel.n && !slice_starts(m->kernel, "triton_"); }
+
 static void witness(const struct witnesses *w, const struct fact_failure *r, struct slice at, struct component_view *v)
 {
 	struct explanation *x = w->x;
@@ -166,6 +239,11 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 		buf_addf(&b, "%.*s%s%.*s\n", SLN(type, CLIP), reason.n ? ": " : "", SLN(reason, CLIP));
 	else
 		add_line(&b, reason);
+	struct triton_message triton;
+	if (triton_message(explain_text(x, r->reason), &triton)) {
+		buf_addf(&b, "kernel %.*s, line %u: %.*s\n", SLN(triton.kernel, CLIP), triton.line, SLN(triton.code, CLIP));
+		add_line(&b, triton.why);
+	}
 	const struct fact_compiler_error *e = compiler_error_of(w, r);
 	if (e) {
 		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message),
@@ -239,7 +317,7 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 		return slice_of(NULL, 0);
 	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
 		   v->component == COMPONENT_RUNTIME;
-	if (r && r->signal && v->component == COMPONENT_RUNTIME)
+	if (r && r->signal && (v->component == COMPONENT_RUNTIME || v->component == COMPONENT_NONE))
 		return SLICE("fxexplain crash CORE MODEL.pt2    # finds the kernel, its operand and the line of Python; takes a core file "
 			     "or a backtrace");
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
@@ -314,12 +392,101 @@ static const struct compile_phase *interrupted_in(const struct explanation *x, c
 	return p ? p : phase_of(explain_text(x, r->frames));
 }
 
-static struct component_view judge(const struct witnesses *w, uint32_t row)
+/* What no component is at fault for: the user's Ctrl-C, and what another process failed with, which is not in the text. */
+static bool judge_others(const struct witnesses *w, const struct fact_failure *r, struct component_view *v)
+{
+	struct explanation *x = w->x;
+	const struct carrier *c = w->carrier[v->failure];
+	const struct compile_phase *phase = interrupted_in(x, r);
+	if (slice_is(explain_text(x, r->type), "KeyboardInterrupt")) {
+		v->interrupted = true;
+		v->title = phase ? slice_str(phase->doing) : SLICE("torch was not compiling");
+	} else if (c) {
+		struct slice cause = carrier_root_cause(x, explain_text(x, r->reason));
+		v->basis = BASIS_NONE;
+		v->title = explain_textf(x, "why %s failed: its own traceback is not in this log", c->of);
+		v->why = explain_textf(x, "It only reports that %s failed.", c->of);
+		v->hint = slice_str(c->hint);
+		witness(w, r, slice_of(NULL, 0), v);
+		if (cause.n)
+			v->evidence = explain_textf(x, "%.*s\n%.*s", SL(v->evidence), SL(cause));
+		return true;
+	} else {
+		return false;
+	}
+	witness(w, r, slice_of(NULL, 0), v);
+	return true;
+}
+
+/* What only tracing raises: why, and what to do. */
+static void only_tracing(struct explanation *x, struct slice reason, struct slice stack, struct component_view *v)
+{
+	struct slice node = cause_node(reason);
+	if (slice_find(reason, "distributed/fsdp/") || slice_find(stack, "distributed/fsdp/_") ||
+	    slice_find(stack, "distributed/fsdp/fully_sharded")) {
+		v->why =
+		    SLICE("FSDP1 keeps each rank's share of the weights in flat, sharded tensors and restores them in hooks, which tracing "
+			  "does not run: inside the graph a weight is still its 1-D shard.");
+		v->hint =
+		    SLICE("Use FSDP2: torch.distributed.fsdp.fully_shard(model), then compile each block.\n"
+			  "With FSDP1: FullyShardedDataParallel(model, use_orig_params=True), and compile the modules inside it, before "
+			  "they are wrapped.");
+		return;
+	}
+	v->why = node.n ? explain_textf(x, "Only tracing raises it, here for %.*s: eager mode has neither symbolic sizes nor fake tensors.",
+					SLN(node, CLIP))
+			: SLICE("Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors.");
+	v->hint = SLICE("Keep the operation out of the graph: torch.compiler.disable on a function that holds it.\n"
+			"If it is about symbolic sizes: torch.compile(f, dynamic=False)");
+}
+
+/* Does anything in the input show Python or torch.compile? Else it may be a server in C++. */
+static bool python_seen(const struct facts *f, const struct fact_failure *r)
+{
+	bool seen = f->n_compile > 0 || (r->frames != NONE && !r->native) || f->input[r->src.input].torch_version != NONE;
+	for (uint32_t i = 0; i < f->n_failure && i < FAILURES_LOOKED_AT && !seen; i++)
+		seen = f->failure[i].src.input == r->src.input && !f->failure[i].native && !f->failure[i].signal;
+	return seen;
+}
+
+/* A death in C++'s own words: no experiment with torch.compile, whose code may not be there at all. */
+static struct component_view judge_native(const struct witnesses *w, uint32_t row)
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[row];
+	const struct fact_known *known = known_of(w, r);
+	struct component_view v = {.failure = row, .compile = r->compile, .basis = BASIS_LIKELY, .sure = SURE_LIKELY};
+	const bool heap = text_heap_message(explain_text(x, r->reason)).n > 0;
+	v.component = known && !heap ? known->component : COMPONENT_NONE;
+	if (v.component == COMPONENT_NONE && !heap)
+		v.component = native_component(explain_text(x, r->reason), explain_text(x, r->stack));
+	if (v.component == COMPONENT_EAGER)
+		v.title = SLICE("what the program asked of torch (a known message)");
+	if (v.component == COMPONENT_NONE) {
+		v.sure = SURE_NOT;
+		v.basis = BASIS_NONE;
+		v.title = heap                                         ? SLICE("what damaged the heap: malloc noticed it later")
+			  : slice_find(explain_text(x, r->type), "::") ? SLICE("which part threw this C++ exception")
+								       : SLICE("which part crashed");
+	}
+	witness(w, r, slice_of(NULL, 0), &v);
+	v.minify = minify(w, &v, r);
+	if (!known || heap)
+		v.next = SLICE("fxexplain crash CORE MODEL.pt2    # which kernel and line; takes a core file or this text, too");
+	return v;
+}
+
+static struct component_view judge(const struct witnesses *w, uint32_t row)
+{
+	if (w->x->facts->failure[row].native)
+		return judge_native(w, row);
+	struct explanation *x = w->x;
+	const struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[row];
 	struct component_view v = {.failure = row, .compile = r->compile, .basis = BASIS_FOLLOWS};
+	if (judge_others(w, r, &v))
+		return v;
 	struct slice at = {0}, frames = explain_text(x, r->frames);
 	bool proof, user;
 	enum component type = type_component(explain_text(x, r->type), explain_text(x, r->reason), &proof);
@@ -359,9 +526,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 			       "torch.library.opcheck(op, args)    # runs the fake kernel beside the real one");
 	} else if (tracing) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
-		v.why = SLICE("Only tracing raises it: eager mode has neither symbolic sizes nor fake tensors.");
-		v.hint = SLICE("Keep the operation out of the graph: torch.compiler.disable on a function that holds it.\n"
-			       "If it is about symbolic sizes: torch.compile(f, dynamic=False)");
+		only_tracing(x, explain_text(x, r->reason), explain_text(x, r->stack == NONE ? r->frames : r->stack), &v);
 		v.sure = SURE_LIKELY;
 	} else if (cause.kind == CAUSE_NO_FAKE) {
 		v.component = export ? COMPONENT_EXPORT : path == COMPONENT_AOTAUTOGRAD ? path : COMPONENT_DYNAMO;
@@ -384,8 +549,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = after_stage(stage);
 		v.sure = SURE_LIKELY;
 	} else if (r->signal) {
-		v.component = COMPONENT_RUNTIME;
-		v.sure = SURE_LIKELY;
+		v.component = python_seen(f, r) ? COMPONENT_RUNTIME : COMPONENT_NONE;
+		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
+		v.title = v.component == COMPONENT_NONE ? SLICE("which part crashed") : slice_of(NULL, 0);
 	} else {
 		v.component = user || r->user.file != NONE ? COMPONENT_EAGER : COMPONENT_NONE;
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
@@ -398,9 +564,10 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		v.component = COMPONENT_NONE;
 		v.sure = SURE_NOT;
 	}
-	if (known && knows_better(f, r, known, v.component)) {
+	if (known && (r->signal || knows_better(f, r, known, v.component))) {
 		v.basis = BASIS_LIKELY;
 		v.sure = SURE_LIKELY;
+		v.title = slice_of(NULL, 0);
 		v.component = known->component == COMPONENT_DYNAMO && export ? COMPONENT_EXPORT
 			      : known->component == COMPONENT_BACKEND && path != COMPONENT_NONE
 				  ? path /* torch's own backend: which component */
@@ -408,10 +575,24 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without =
-	    interrupted_in(x, r) || calls_model(frames) || (known && slice_is(facts_text(f, known->pattern), "extension-source"));
+	    interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
+	    (known && (slice_is(facts_text(f, known->pattern), "extension-source") ||
+		       slice_is(facts_text(f, known->pattern), "ddp-first-bucket"))); /* a wrong setting fails with any backend */
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase)
 		v.component = phase->component;
+	struct triton_message triton;
+	const bool own = triton_message(explain_text(x, r->reason), &triton) && own_kernel(&triton);
+	if (own) {
+		without = true;
+		v.title = explain_textf(x, "the program's own Triton kernel %.*s", SLN(triton.kernel, CLIP));
+	}
+	if (own && !known_of(w, r)) {
+		v.why =
+		    explain_textf(x, "Triton rejects line %u of %.*s: %.*s", triton.line, SLN(triton.kernel, CLIP), SLN(triton.why, CLIP));
+		v.hint = SLICE("Fix that line of the kernel: Triton fails the same way without torch.compile.\n"
+			       "TRITON_INTERPRET=1 python app.py    # runs the kernel in Python, where shapes can be printed");
+	}
 	witness(w, r, at, &v);
 	/* Recomputation differs with any backend: only eager tells the block from its compiled variants. */
 	bool recomputed = known && slice_is(facts_text(f, known->pattern), "checkpoint-recompute");
@@ -419,7 +600,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
 					    "were used; if it fails the same way, the block itself differs")
 				    : slice_str(experiment(v.component));
-	v.minify = phase ? slice_of(NULL, 0) : minify(w, &v, r);
+	v.minify = phase || own ? slice_of(NULL, 0) : minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
 	if (check != CHECK_NONE)
@@ -504,7 +685,14 @@ static struct fact_known *known_of(const struct witnesses *w, const struct fact_
 		better(&best, &f->known[i]);
 	for (i = r->compile == NONE ? NONE : chain_first(&w->known, CHAIN_KEY(r->compile)); i != NONE; i = w->known.next[i])
 		better(&best, &f->known[i]);
-	return best ? best : known_in(w, r, NULL);
+	best = best ? best : known_in(w, r, NULL);
+	/* A shell's "Aborted" has no words of its own: those of the error before it. */
+	for (i = 0; !best && r->signal && r->frames == NONE && !r->native && i < f->n_known; i++) {
+		struct fact_known *k = &f->known[w->known_line[i]];
+		if (k->src.input == r->src.input && k->src.line <= r->src.line && !k->told && k->level >= FINDING_ERROR)
+			best = k;
+	}
+	return best;
 }
 
 /* What is known of the message. */
@@ -520,6 +708,14 @@ static void take_known(const struct witnesses *w, const struct fact_failure *r, 
 	g->url = first_line(facts_text(f, k->see));
 }
 
+/* "Could not guard on data-dependent expression Eq(u0, 4) (unhinted: ...": of one expression. */
+static bool same_guard(struct slice reason, struct slice quote)
+{
+	struct slice p = slice_until(slice_behind(reason, "data-dependent expression "), ").  ("),
+		     q = slice_until(slice_behind(quote, "data-dependent expression "), ").  (");
+	return p.n && slice_eq(p, q);
+}
+
 /* Title, cause and fix, best source first: the wrapped exception, the knowledge base, torch's own explanation. */
 static void advise(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r, struct finding *g)
 {
@@ -531,7 +727,8 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	/* Known refusals are fixed by changing the line: not possible where it is torch's or a package's. */
 	bool foreign = break_is_foreign(explain_text(x, g->loc.file));
 	bool generic =
-	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") || (foreign && k->component == COMPONENT_DYNAMO));
+	    k && (slice_is(facts_text(x->facts, k->pattern), "dynamo-unsupported") ||
+		  (foreign && k->component == COMPONENT_DYNAMO && !slice_is(facts_text(x->facts, k->pattern), "symfloat-captured")));
 	const struct compile_phase *phase = interrupted_in(x, r);
 	if (phase) {
 		g->title = explain_textf(x, "Interrupted while %s", phase->doing);
@@ -542,6 +739,10 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 	cause_of(x, r, &cause);
 	if (cause.kind)
 		g->title = cause.title;
+	struct triton_message triton;
+	if (!k && triton_message(explain_text(x, r->reason), &triton))
+		g->title =
+		    explain_textf(x, "Triton kernel %.*s, line %u: %.*s", SLN(triton.kernel, CLIP), triton.line, SLN(triton.why, CLIP));
 	if (cause.kind == CAUSE_NO_FAKE) {
 		g->id = SLICE("operator-no-fake");
 		g->why = SLICE("torch traces with fake tensors, which have a shape and a dtype but no values: this operator does not say "
@@ -554,14 +755,20 @@ static void advise(const struct witnesses *w, const struct component_view *v, co
 		struct data_guard guard = {0};
 		take_known(w, r, k, g);
 		/* A command line, a long explanation: the evidence quotes it. "CompilationError: at 3:28:" is no help. */
-		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":")))
+		if (!cause.kind && (g->title.n > LONG_TITLE || slice_ends(g->title, ":") || r->native || (r->signal && r->frames == NONE)))
 			g->title = facts_text(x->facts, k->title);
-		if (slice_is(facts_text(x->facts, k->pattern), "guard-on-data") &&
+		bool onnx = slice_is(facts_text(x->facts, k->pattern), "onnx-export-trace");
+		if ((onnx || slice_is(facts_text(x->facts, k->pattern), "guard-on-data")) &&
 		    data_guard_find(x, explain_text(x, r->reason), g->loc.code == NONE ? (struct slice){0} : explain_text(x, g->loc.code),
 				    &guard)) {
-			g->why = guard.why;
+			g->why = onnx ? explain_textf(x, "%.*s\n%.*s", SL(g->why), SL(guard.why)) : guard.why;
+			g->hint = onnx ? g->hint : guard.hint;
 			g->fix = guard.fix;
-			g->hint = guard.hint;
+			for (uint32_t i = 0; onnx && i < x->facts->n_known && i < FAILURES_LOOKED_AT; i++) {
+				struct fact_known *of = &x->facts->known[i];
+				of->told |= slice_is(facts_text(x->facts, of->pattern), "guard-on-data") && of->src.input == r->src.input &&
+					    same_guard(explain_text(x, r->reason), facts_text(x->facts, of->quote));
+			}
 		}
 	} else if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};
@@ -649,45 +856,94 @@ static void put_duration(struct buf *b, double seconds)
 		buf_addf(b, "%.0f s", seconds);
 }
 
-/* No exception, but something started and did not end. */
+static bool is_cut(const struct facts *f, uint32_t input)
+{
+	for (uint32_t i = 0; i < f->n_damage; i++)
+		if (f->damage[i].input == input && slice_find(facts_text(f, f->damage[i].what), "ends inside a record"))
+			return true;
+	return false;
+}
+
+enum { JUST_NOW_S = 60, HARDLY_S = 15 }; /* of the last write: it may still be running; it is no news that this was some seconds ago */
+
+/* Is the program that wrote it still running? What was seen of it; "" if nothing was. */
+static void put_life(struct buf *b, const struct fact_input *in)
+{
+	if (in->writer) {
+		buf_addf(b, "; still running: process %u has it open", in->writer);
+		if (in->age >= HARDLY_S) {
+			buf_adds(b, ", and has written nothing for ");
+			put_duration(b, in->age);
+		}
+	} else if (in->age >= 0 && in->age < JUST_NOW_S) {
+		buf_adds(b, "; written within the last minute: perhaps still running");
+	}
+}
+
+/* "in async_compile.wait for 4 min when the log ends, 9 min into the compilation" */
+static void put_open_phase(struct buf *b, const struct facts *f, const struct fact_marker *m, uint32_t input)
+{
+	struct slice what = facts_text(f, m->what);
+	const double whole = open_seconds(f, input);
+	buf_addf(b, "in %.*s", SLN(what, CLIP));
+	if (m->open >= 1) {
+		buf_adds(b, " for ");
+		put_duration(b, m->open);
+	}
+	buf_adds(b, " when the log ends");
+	if (whole >= 1 && whole > m->open) {
+		buf_adds(b, ", ");
+		put_duration(b, whole);
+		buf_adds(b, " into the compilation");
+	}
+}
+
+/* No exception, but something started and did not end, or the log ends inside a record. */
 static void tell_unfinished(const struct witnesses *w, uint32_t input)
 {
 	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_marker *m = open_marker(f, input);
-	if (!m)
-		return;
-	struct slice what = facts_text(f, m->what);
-	struct component_view v = {.component = m->component, .sure = SURE_NOT, .failure = NONE, .compile = m->compile, .unfinished = true};
+	const struct fact_input *in = &f->input[input];
+	const bool cut = is_cut(f, input);
 	LOCAL_BUF where = {0};
-	const double whole = open_seconds(f, input);
-	buf_addf(&where, "in %.*s", SLN(what, CLIP));
-	if (m->open >= 1) {
-		buf_adds(&where, " for ");
-		put_duration(&where, m->open);
+	if (!m && !cut)
+		return;
+	struct component_view v = {.component = m ? m->component : COMPONENT_NONE,
+				   .sure = SURE_NOT,
+				   .failure = NONE,
+				   .compile = m ? m->compile : NONE,
+				   .unfinished = true};
+	if (m) {
+		struct slice what = facts_text(f, m->what);
+		put_open_phase(&where, f, m, input);
+		v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it",
+							 SLN(what, CLIP), (unsigned long long)m->src.line)
+					 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
+	} else {
+		buf_adds(&where, "the log ends inside a record");
 	}
-	buf_adds(&where, " when the log ends");
-	if (whole >= 1 && whole > m->open) {
-		buf_adds(&where, ", ");
-		put_duration(&where, whole);
-		buf_adds(&where, " into the compilation");
-	}
+	put_life(&where, in);
 	v.title = explain_keep(x, buf_slice(&where));
-	v.evidence = m->src.line ? explain_textf(x, "'%.*s' started in line %llu and did not end: the log ends inside it", SLN(what, CLIP),
-						 (unsigned long long)m->src.line)
-				 : explain_textf(x, "'%.*s' started, and nothing after it is in the log", SLN(what, CLIP));
-	for (uint32_t i = 0; i < f->n_damage; i++)
-		if (f->damage[i].input == input && slice_find(facts_text(f, f->damage[i].what), "ends inside a record"))
-			v.evidence = explain_textf(x, "%.*s\nthe log ends inside a record", SL(v.evidence));
+	if (cut)
+		v.evidence =
+		    explain_textf(x, "%.*s%sthe log ends inside a record: it is being written, the disk is full, or the copy is incomplete",
+				  SL(v.evidence), v.evidence.n ? "\n" : "");
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
-	g->src = m->src;
+	g->src = m ? m->src : fact_src(input, in->lines);
 	g->count = 1;
-	g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, or still running", component_title[v.component]);
+	if (!m)
+		g->title = SLICE("The log ends inside a record");
+	else if (in->writer)
+		g->title = explain_textf(x, "The log ends inside %s: still running", component_title[v.component]);
+	else
+		g->title = explain_textf(x, "The log ends inside %s: error, kill, crash, %sor still running", component_title[v.component],
+					 cut ? "cut copy, " : "");
 	g->evidence = v.evidence;
-	if (m->compile != NONE) {
-		g->loc = f->compile[m->compile].loc;
-		g->compiles = facts_text(f, f->compile[m->compile].label);
+	if (v.compile != NONE) {
+		g->loc = f->compile[v.compile].loc;
+		g->compiles = facts_text(f, f->compile[v.compile].label);
 	}
 	add_view(x, &v);
 }
@@ -724,6 +980,19 @@ static bool told_elsewhere(const struct witnesses *w, const struct fact_failure 
 	return false;
 }
 
+/* A known message of a carrier is no finding, either: a pool of the program is not torch's pool of compile workers. */
+static void dismiss_carriers(const struct witnesses *w)
+{
+	for (uint32_t i = 0; i < w->x->facts->n_failure && w->root != NONE; i++) {
+		const struct fact_failure *r = &w->x->facts->failure[i];
+		struct fact_known *k = w->carrier[i] ? known_of(w, r) : NULL;
+		if (!k)
+			continue;
+		k->told = true;
+		known_in(w, r, k);
+	}
+}
+
 void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
@@ -732,14 +1001,15 @@ void explain_component(struct explanation *x)
 	LOCAL_BUF key = {0};
 	FREED bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
 	call_witnesses(x, &w);
+	dismiss_carriers(&w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (f->failure[i].cause != NONE)
+		if (f->failure[i].cause != NONE && !w.carrier[i])
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
 		const struct fact_failure *r = &f->failure[i];
 		failed[r->src.input] = true;
 		/* An attempt abandoned because of a break or the recompile limit is reported with that. */
-		if (!r->restart && !cause[i] && !(r->caught && told_elsewhere(&w, r)))
+		if (!r->restart && !cause[i] && !(w.carrier[i] && w.root != NONE) && !(r->caught && told_elsewhere(&w, r)))
 			chain_add(&same, i, sameness(x, r, &key));
 	}
 	for (uint32_t k = 0; k < same.keys.n; k++) {

@@ -98,7 +98,9 @@ static struct slice caused_by(struct slice reason)
 	if (!p)
 		return slice_of(NULL, 0);
 	struct slice line = slice_trim(slice_first_line(slice_of(p + 11, (size_t)(reason.p + reason.n - p - 11))));
-	const char *mark = slice_find(line, "  # ");
+	const char *mark = NULL; /* the last one: the code before it may end in a comment of its own */
+	for (struct slice rest = line; slice_find(rest, "  # "); rest = slice_of(mark + 4, (size_t)(line.p + line.n - mark - 4)))
+		mark = slice_find(rest, "  # ");
 	if (mark)
 		return slice_of(mark + 4, (size_t)(line.p + line.n - mark - 4));
 	return slice_starts(line, "(") && slice_ends(line, ")") ? slice_of(line.p + 1, line.n - 2) : line;
@@ -137,8 +139,8 @@ bool data_guard_find(struct explanation *x, struct slice reason, struct slice co
 	struct comparison c, own;
 	out->why =
 	    explain_textf(x,
-			  "The code decides on %.*s. Names that start with %s were read from a tensor (.item(), nonzero, tolist): tracing "
-			  "has no value for them.%.*s",
+			  "The code decides on %.*s. Names that start with %s were read from a tensor (.item(), nonzero, tolist) or belong "
+			  "to a size marked as unbacked: tracing has no value for them.%.*s",
 			  SL(plain), real ? "zuf (floats) or u" : "u", SL(place));
 	if (!of_sympy(plain, &c))
 		out->fix = explain_textf(x, "State what always holds before the line that tests it: torch._check(%.*s)", SL(plain));

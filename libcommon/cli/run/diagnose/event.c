@@ -447,6 +447,25 @@ static void limits_that_raise(struct explanation *x)
 	}
 }
 
+/* x @ y, torch.matmul(x, y): there is no layer with in_features. */
+static void operands(struct explanation *x)
+{
+	static const char *const layer[] = {"built-in function linear", "torch/nn/modules/linear.py", "F.linear("};
+	static const char *const product[] = {" @ ", "matmul", ".mm(", "bmm("};
+	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {
+		struct finding *g = &x->finding[i];
+		struct slice code = g->loc.code == NONE ? slice_of(NULL, 0) : explain_text(x, g->loc.code);
+		if (!slice_starts(g->id, "matmul-") || slice_any(g->frames, layer, slice_has) || slice_any(g->evidence, layer, slice_has))
+			continue;
+		if (!slice_any(code, product, slice_has) && !slice_has(g->frames, "function matmul>") &&
+		    !slice_has(g->evidence, "function matmul>"))
+			continue;
+		g->fix = slice_of(NULL, 0);
+		g->hint = SLICE("x @ y multiplies the rows of x with the columns of y: transpose one of them (y.mT), or fix the reshape "
+				"before it.");
+	}
+}
+
 void explain_events(struct explanation *x)
 {
 	limits_that_raise(x);
@@ -456,5 +475,6 @@ void explain_events(struct explanation *x)
 		others(x, i);
 	crossings(x);
 	constants(x);
+	operands(x);
 	beside(x);
 }

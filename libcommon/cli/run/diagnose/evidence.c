@@ -57,6 +57,17 @@ enum own_check evidence_own_check(const struct explanation *x, const struct fact
 		return CHECK_NAN;
 	if (slice_ends(type, "AssertionError") && slice_any(reason, compares, slice_starts))
 		return CHECK_NUMBERS;
+	/* pytest takes an assertion apart: "assert False", " +  where False = <built-in method allclose of type object at 0x7f>(...". */
+	if (slice_ends(type, "AssertionError") && slice_find(reason, "+  where ")) {
+		static const char *const methods[] = {"method allclose", "method isclose", "method equal", "function allclose",
+						      "function isclose"};
+		static const char *const nans[] = {"method isnan", "method isfinite", "method isinf", "function isnan",
+						   "function isfinite"};
+		if (slice_any(reason, nans, slice_has))
+			return CHECK_NAN;
+		if (slice_any(reason, methods, slice_has))
+			return CHECK_NUMBERS;
+	}
 	if (!raised_here(frame))
 		return CHECK_NONE;
 	bool asserts = slice_find(frame, ": assert ") != NULL;
@@ -194,7 +205,7 @@ bool evidence_survived(const struct explanation *x, const struct fact_failure *r
 const char *explain_verdict_label(const struct component_view *v)
 {
 	static const char *const label[] = {"Not known yet: ", "Likely cause: ", "Failed: "};
-	return v->unfinished ? "Unfinished: " : label[v->sure];
+	return v->unfinished ? "Unfinished: " : v->interrupted ? "Interrupted: " : label[v->sure];
 }
 
 struct slice explain_verdict_title(const struct component_view *v)

@@ -31,6 +31,7 @@ static void put_component(struct json_out *o, const struct component_view *c)
 	json_member(o, "sure", slice_str(sure[c->sure]));
 	json_member(o, "basis", slice_str(basis_name[c->basis]));
 	json_member_bool(o, "unfinished", c->unfinished);
+	json_member_bool(o, "interrupted", c->interrupted);
 	json_member_index(o, "failure", c->failure);
 	json_member_index(o, "compile", c->compile);
 	json_member_lines(o, "evidence", c->evidence);

@@ -150,6 +150,7 @@ struct component_view {
 	enum { SURE_NOT, SURE_LIKELY, SURE_PROVEN } sure;
 	enum basis basis;
 	bool unfinished;        /* nothing failed: the log ends in this component */
+	bool interrupted;       /* nothing failed: Ctrl-C; the title says what was going on */
 	struct slice title;     /* instead of the component's; empty: that */
 	struct slice why, hint; /* for its finding, where the message does not mean what it seems to; empty: as the message says */
 	struct slice next;      /* commands that would tell, where it is not known; one per line */
@@ -220,7 +221,7 @@ bool explain_aot_compiled(const struct facts *f);
 /* Is it the trace of an export only? Then its compile ids and graphs do not belong to compiled code. headline.c */
 bool explain_exports(const struct explanation *x);
 
-/* evidence.c: "Failed: ", "Likely cause: ", "Not known yet: ", "Unfinished: ": precedes the verdict's title. */
+/* evidence.c: "Failed: ", "Likely cause: ", "Not known yet: ", "Unfinished: ", "Interrupted: ": precedes the verdict's title. */
 const char *explain_verdict_label(const struct component_view *v);
 /* The title; empty: there is no verdict to show. */
 struct slice explain_verdict_title(const struct component_view *v);

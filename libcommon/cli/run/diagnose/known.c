@@ -44,6 +44,7 @@ void explain_known(struct explanation *x)
 		g->count = k->count;
 		g->url = slice_first_line(facts_text(f, k->see));
 		g->compile = k->compile;
+		g->loc = k->loc;
 		if (k->compile != NONE) {
 			g->loc = f->compile[k->compile].loc;
 			g->compiles = facts_text(f, f->compile[k->compile].label);

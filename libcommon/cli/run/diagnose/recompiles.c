@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "run/text.h"
 
-enum { CLIP = 200, ADVICE = 5 }; /* most bytes of quoted input in one of our lines */
+enum { CLIP = 200, ADVICE = 5, REASONS = 64 }; /* most bytes of quoted input in one of our lines */
 
 /* ---- one guard in words ---- */
 
@@ -352,12 +352,48 @@ static void which_bound(struct explanation *x, const struct fact_recompile *r, c
 	}
 }
 
+/* "dtype of x: Double -> Float" where an earlier step was "dtype of x: Float -> Double": a variant with Float exists. */
+static bool goes_back(const struct explanation *x, const struct frame_view *v, struct slice change)
+{
+	struct slice what = what_changed(change), new = slice_behind(change, " -> ");
+	for (uint32_t i = v->first; new.n &&i < v->first + v->n; i++) {
+		struct slice c = x->step[i].change;
+		if (slice_eq(what_changed(c), what) && slice_eq(slice_until(slice_behind(c, ": "), " -> "), new))
+			return true;
+	}
+	return false;
+}
+
+/* Each line of `all` has the guard that rejected one variant, the newest first. Where the first only goes back to what an older variant
+ * was made for, that variant's own guard says what is new. */
+static struct guard_words rejected_by_older(struct explanation *x, const struct frame_view *v, const struct fact_recompile *r,
+					    struct guard_words first)
+{
+	struct slice rest = explain_text(x, r->all), line;
+	for (int n = 0; n < REASONS && slice_line(&rest, &line); n++) {
+		struct recompile_text text;
+		recompile_text_parse(line, &text);
+		if (!n || !text.guard.n)
+			continue;
+		struct fact_recompile one = *r;
+		one.guard = facts_intern(x->facts, text.guard);
+		one.old = text.old.n ? facts_intern(x->facts, text.old) : NONE;
+		one.new = text.new.n ? facts_intern(x->facts, text.new) : NONE;
+		struct guard_words w = guard_words(x, &one);
+		if (w.change.n && !slice_eq(what_changed(w.change), what_changed(first.change)) && !goes_back(x, v, w.change))
+			return w;
+	}
+	return first;
+}
+
 static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile, const struct chain *symbols)
 {
 	struct frame_step s = {.compile = compile, .recompile = recompile};
 	const struct fact_recompile *r = recompile == NONE ? NULL : &x->facts->recompile[recompile];
 	if (r && (r->guard != NONE || explain_text(x, r->against).n)) { /* "0/0: " is a reason, an empty one */
 		struct guard_words w = guard_words(x, r);
+		if (goes_back(x, v, w.change))
+			w = rejected_by_older(x, v, r, w);
 		which_bound(x, r, symbols, &w);
 		s.change = w.change;
 		s.placed = !w.zero_one;
@@ -510,7 +546,7 @@ static void describe_limit(struct explanation *x, struct finding *r, const struc
 		r->title = explain_textf(x, "%s limit of %llu reached: %.*s now runs in eager", which, (unsigned long long)limit->limit,
 					 SLN(function, CLIP));
 	/* The compilation that hit the limit made no variant. */
-	uint32_t made = row->n > limit->limit && limit->limit && !limit->accumulated ? (uint32_t)limit->limit : row->compiles;
+	uint32_t made = limit->limit && !limit->accumulated && row->compiles > limit->limit ? (uint32_t)limit->limit : row->compiles;
 	r->cost = explain_textf(x, "%u compiled variant%s, then %s", made, plural(made),
 				raises ? "an exception, because of fullgraph=True or fail_on_recompile_limit_hit" : "eager for new cases");
 	r->why = limit->reason != NONE ? explain_text(x, limit->reason) : r->why;

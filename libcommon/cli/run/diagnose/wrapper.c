@@ -9,9 +9,15 @@ static const struct wrapper wrappers[] = {
      "first "
      "hook.",
      "for block in model.blocks: block.compile()    # compiles the inner modules, not the hooks around them"},
+    {"torch/optim/lr_scheduler.py", "wrapper-scheduler", "LRScheduler's wrapper of optimizer.step",
+     "Creating an LRScheduler wraps optimizer.step, and torch does not trace the wrapper. Nothing to do: the update inside it is still "
+     "compiled, as one graph.",
+     ""},
     {"torch/optim/", "wrapper-optimizer", "The optimizer",
      "torch.optim breaks the graph before its update on purpose (hooks, profiling, grad mode): the update itself is one graph.", ""},
 };
+
+enum { SCHEDULER = 2 }; /* of wrappers */
 
 /* The wrapper whose file occurs in a text. */
 static const struct wrapper *wrapper_in(struct slice text)
@@ -27,6 +33,8 @@ const struct wrapper *wrapper_of(struct slice frames, struct slice file, struct 
 	const struct wrapper *found = wrapper_in(file), *in;
 	struct srcloc at;
 	enum srcloc_origin own = srcloc_origin(file);
+	if (slice_find(explanation, ".step` in file ") && slice_find(explanation, "torch/optim/lr_scheduler.py"))
+		return &wrappers[SCHEDULER]; /* the call is the program's own line */
 	if (found || own == SRCLOC_USER || own == SRCLOC_PACKAGE)
 		return found;
 	/* "the function `Adam.step` in file `.../torch/optim/lr_scheduler.py` should not be traced" */

@@ -38,27 +38,35 @@ static bool reads_bits(struct slice op) { return slice_starts(op, "aten.view.dty
 static int call_function(struct activation *a, const struct gnode *node, struct aten_value *out)
 {
 	struct interp *run = a->run;
-	const struct slice target = graph_text(run->g, node->target), op = graph_op_text(run->g, run->node);
-	const struct slice hop = interp_without(target, "torch.ops.higher_order.");
+	const struct slice hop = interp_without(graph_text(run->g, node->target), "torch.ops.higher_order.");
 	struct interp_operands o;
+	if (hop.p && run->levels && run->levels[run->node])
+		return interp_bad(run, "unsupported within torch.vmap");
 	if (hop.p)
 		return interp_hop(a, hop, out);
 	if (take_operands(a, node, &o) < 0)
 		return -1;
+	const int r = interp_vmap(a, node, &o, out);
+	return r > 0 ? interp_call_node(run, node, &o, out) : r;
+}
+
+int interp_call_node(struct interp *run, const struct gnode *node, struct interp_operands *o, struct aten_value *out)
+{
+	const struct slice target = graph_text(run->g, node->target), op = graph_op_text(run->g, run->node);
 	if (slice_is(target, "_operator.getitem"))
-		return getitem(run, &o, out);
+		return getitem(run, o, out);
 	if (run->o->as_double && reads_bits(op))
 		return interp_bad(run, "it reads the bits of a number, which differ in float64");
-	int r = run->g->functional ? interp_functional(run, target, &o, out) : 1;
+	int r = run->g->functional ? interp_functional(run, target, o, out) : 1;
 	if (r <= 0)
 		return r;
-	r = interp_check(run, op, o.arg, o.n, o.named, o.n_named, out);
+	r = interp_check(run, op, o->arg, o->n, o->named, o->n_named, out);
 	if (r > 0)
-		r = interp_scalar(run, target, o.arg, o.n, out);
+		r = interp_scalar(run, target, o->arg, o->n, out);
 	if (r <= 0)
 		return r;
 	const struct aten_op *found = interp_find(run, node->target);
-	return found ? interp_call_op(run, found, &o, out) : -1;
+	return found ? interp_call_op(run, found, o, out) : -1;
 }
 
 /* ---- a module ---- */
@@ -160,6 +168,15 @@ int interp_to_double(const struct aten_value *in, const struct aten_mode *mode, 
 {
 	const int dtype = in->kind == ATEN_TENSOR ? interp_real_of_double(in->tensor->dtype) : DTYPE_NONE;
 	*out = *in;
+	if (in->kind == ATEN_LIST) { /* a tensor subclass: names and tensors */
+		*out = (struct aten_value){.kind = ATEN_LIST, .item = xcalloc(in->n + 1, sizeof(*out->item))};
+		while (out->n < in->n && interp_to_double(&in->item[out->n], mode, &out->item[out->n], err) == 0)
+			out->n++;
+		if (out->n == in->n)
+			return 0;
+		aten_value_release(out);
+		return -1;
+	}
 	if (in->kind != ATEN_TENSOR)
 		return 0;
 	ATEN_TRY("input")
@@ -197,6 +214,7 @@ struct interp *interp_open(const struct graph *g, const struct interp_options *o
 	run->op = xcalloc(g->text.n + 1, sizeof(*run->op));
 	run->no_op = xcalloc(g->text.n + 1, sizeof(*run->no_op));
 	run->n_texts = g->text.n;
+	run->levels = interp_levels(g);
 	run->mode = (struct aten_mode){.shapes = run->o->shapes,
 				       .default_dtype = run->o->as_double ? DTYPE_F64 : 0,
 				       .max_bytes = run->o->max_bytes ? aten_live_bytes() + run->o->max_bytes : 0};
@@ -210,6 +228,7 @@ void interp_close(struct interp *run)
 			aten_op_release(&run->op[i]);
 	free(run->op);
 	free(run->no_op);
+	free(run->levels);
 	free(run);
 }
 
@@ -250,8 +269,8 @@ static bool runs(const struct graph *g, uint32_t node)
 	struct err ignored;
 	if (hop.p)
 		return interp_hop_has(hop);
-	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_check_has(graph_op_text(g, node)) ||
-	    interp_functional_has(target))
+	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_vmap_has(target) ||
+	    interp_check_has(graph_op_text(g, node)) || interp_functional_has(target))
 		return true;
 	if (aten_find(&op, target, &ignored) < 0)
 		return false;

@@ -2,11 +2,12 @@
  * torch/fx/passes/runtime_assert.py), sizes and numbers of a tensor. */
 #include "aten/interp/interp_part.h"
 
-enum check_op { C_SIZE, C_STRIDE, C_NUMEL, C_OFFSET, C_ITEM, C_ASSERT, C_METADATA, C_RANGE };
+enum check_op { C_PART, C_SIZE, C_STRIDE, C_NUMEL, C_OFFSET, C_ITEM, C_ASSERT, C_METADATA, C_RANGE };
 static const struct check_row {
 	const char *name;
 	enum check_op op;
 } rows[] = {
+    {"export.access_subclass_inner_tensor.default", C_PART},
     {"aten.sym_size.int", C_SIZE},
     {"aten.sym_stride.int", C_STRIDE},
     {"aten.sym_numel.default", C_NUMEL},
@@ -57,6 +58,30 @@ static int metadata(struct interp *run, const struct aten_tensor *t, const struc
 	return same ? 0 : interp_bad(run, "the program asserts sizes that differ from this tensor's");
 }
 
+/* access_subclass_inner_tensor(x, "qdata"): of a list of names and tensors; a name that others begin with is a subclass in it. */
+static int part(struct interp *run, const struct aten_value *arg, size_t n, struct aten_value *out)
+{
+	if (n != 2 || arg[0].kind != ATEN_LIST || arg[1].kind != ATEN_STRING)
+		return interp_bad(run, "the parts of this tensor subclass are not in the file");
+	const struct slice want = arg[1].text;
+	struct aten_value below = {.kind = ATEN_LIST, .item = xcalloc(arg[0].n + 1, sizeof(*below.item))};
+	for (uint32_t i = 0; i + 1 < arg[0].n; i += 2) {
+		const struct slice name = arg[0].item[i].kind == ATEN_STRING ? arg[0].item[i].text : (struct slice){0};
+		if (slice_eq(name, want)) {
+			free(below.item);
+			return interp_share(run, arg[0].item[i + 1], out);
+		}
+		if (name.n <= want.n + 1 || memcmp(name.p, want.p, want.n) != 0 || name.p[want.n] != '.')
+			continue;
+		below.item[below.n++] =
+		    (struct aten_value){.kind = ATEN_STRING, .text = slice_of(name.p + want.n + 1, name.n - want.n - 1)};
+		below.item[below.n++] = arg[0].item[i + 1];
+	}
+	const int r = below.n ? interp_share(run, below, out) : interp_bad(run, "no part '%.*s'", SLN(want, 60));
+	free(below.item);
+	return r;
+}
+
 static int property(struct interp *run, enum check_op op, const struct aten_value *arg, size_t n, struct aten_value *out)
 {
 	if (!n || arg[0].kind != ATEN_TENSOR)
@@ -81,6 +106,8 @@ int interp_check(struct interp *run, struct slice op, const struct aten_value *a
 	*out = (struct aten_value){.kind = ATEN_NONE};
 	if (row->op == C_RANGE)
 		return 0;
+	if (row->op == C_PART)
+		return part(run, arg, n, out);
 	if (row->op <= C_OFFSET)
 		return property(run, row->op, arg, n, out);
 	const struct aten_value *self = given(0, "self", arg, n, named, n_named);

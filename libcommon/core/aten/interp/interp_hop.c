@@ -1,5 +1,6 @@
 /* Higher-order operators (torch 2.15, torch/_higher_order_ops/{cond,while_loop,scan,associative_scan,map,invoke_subgraph,wrap}.py): their
  * operands refer to subgraphs, which are called here as in eager. */
+#include "aten/interp/autocast.h"
 #include "aten/interp/interp_part.h"
 
 enum { MAX_LEAVES = 4096 };
@@ -12,8 +13,19 @@ struct hop {
 
 bool interp_hop_has(struct slice name)
 {
+	/* The comments are their rows in docs/user/GRAPHS.md (scripts/gen-operators). */
 	static const char *const known[] = {
-	    "cond", "while_loop", "scan", "associative_scan", "map_impl", "invoke_subgraph", "wrap_with_set_grad_enabled"};
+	    "associative_scan",   /* row by row, also with combine_mode="generic" (which is torch.vmap) */
+	    "cond",               /* the branch that its condition selects */
+	    "flex_attention",     /* as in eager: score_mod and mask_mod for all elements at once */
+	    "hints_wrapper",      /* its body; hints are for the compiler */
+	    "invoke_subgraph",    /* its body: a nested compile region */
+	    "map_impl",           /* torch.map: row by row, the results stacked */
+	    "scan",               /* row by row, with the carried values */
+	    "while_loop",         /* until its condition is false; a million times at most */
+	    "wrap_with_autocast", /* on: its body with the casts of torch.autocast for its device, operator by operator; off: its body */
+	    "wrap_with_set_grad_enabled", /* its body */
+	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (slice_is(name, known[i]))
 			return true;
@@ -88,6 +100,26 @@ static int call_one(const struct hop *h, uint32_t at, const char *name, uint32_t
 		if (operand_value(h, i, "", &v) < 0 || add_leaves(h->run, l, &v) < 0)
 			return -1;
 	return interp_call(h->run, module, l->v, l->n, out);
+}
+
+/* wrap_with_autocast(device_type, dtype, enabled, cache_enabled, submodule, *operands) */
+static int autocast(const struct hop *h, struct leaves *l, struct aten_value *out)
+{
+	struct interp *run = h->run;
+	const struct interp_cast before = run->cast;
+	struct aten_value device, dtype, enabled;
+	if (operand_value(h, 0, "device_type", &device) < 0 || operand_value(h, 1, "dtype", &dtype) < 0 ||
+	    operand_value(h, 2, "enabled", &enabled) < 0)
+		return -1;
+	if (device.kind != ATEN_STRING || enabled.kind != ATEN_BOOL || (dtype.kind != ATEN_DTYPE && dtype.kind != ATEN_NONE))
+		return interp_bad(run, "unsupported operands");
+	const bool gpu = slice_is(device.text, "cuda");
+	if (gpu || slice_is(device.text, "cpu")) /* regions of other devices have no effect here; a nested one is for its own device */
+		run->cast = (struct interp_cast){
+		    .on = enabled.i != 0, .gpu = gpu, .dtype = dtype.kind == ATEN_DTYPE ? (int)dtype.i : autocast_default(device.text)};
+	const int r = call_one(h, 4, "wrapped_func", 5, l, out);
+	run->cast = before;
+	return r;
 }
 
 /* ---- loops ---- */
@@ -352,6 +384,12 @@ int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 		r = call_one(&h, 0, "subgraph", 2, l, out);
 	else if (slice_is(name, "wrap_with_set_grad_enabled"))
 		r = call_one(&h, 1, "wrapped_func", 2, l, out);
+	else if (slice_is(name, "wrap_with_autocast"))
+		r = autocast(&h, l, out);
+	else if (slice_is(name, "flex_attention"))
+		r = interp_flex(a, out);
+	else if (slice_is(name, "hints_wrapper")) /* (body, (operands), {}, hints={...}): the hints are for the compiler */
+		r = call_one(&h, 0, "body_fn", 1, l, out);
 	else
 		r = interp_bad(a->run, "unsupported higher-order operator");
 	return r;

@@ -15,7 +15,12 @@ struct interp {
 	uint32_t n_texts; /* length of op */
 	uint64_t steps;
 	unsigned depth;
-	uint32_t node; /* being run */
+	uint32_t node;    /* being run */
+	uint32_t *levels; /* of torch.vmap, a bit each, by node (interp_vmap.c); NULL: none */
+	struct interp_cast {
+		bool on, gpu;
+		int dtype;
+	} cast; /* the region of torch.autocast that is being run (interp_autocast.c) */
 	struct err *err;
 };
 
@@ -63,6 +68,28 @@ bool interp_truth(const struct aten_value *v);
 int interp_check(struct interp *run, struct slice op, const struct aten_value *arg, size_t n, const struct aten_named *named,
 		 size_t n_named, struct aten_value *out);
 bool interp_check_has(struct slice op);
+
+/* A call of a node's target with these operands, without lanes. */
+int interp_call_node(struct interp *run, const struct gnode *node, struct interp_operands *o, struct aten_value *out);
+
+/* interp_vmap.c: calls of torch.vmap, and operators whose operands have lanes. 1: neither. Changes o->arg. */
+int interp_vmap(struct activation *a, const struct gnode *node, struct interp_operands *o, struct aten_value *out);
+bool interp_vmap_has(struct slice target);
+uint32_t *interp_levels(const struct graph *g); /* for struct interp; NULL: the graph has no torch.vmap */
+
+/* interp_flex.c: the node is flex_attention; the levels of its subgraphs' inputs (interp_levels); its value. */
+bool interp_is_flex(const struct graph *g, uint32_t node);
+void interp_flex_levels(const struct graph *g, uint32_t node, uint32_t *of);
+int interp_flex(struct activation *a, struct aten_value *out);
+
+/* interp_autocast.c: casts the operands of an operator, as the region demands: o has others afterwards, until interp_autocast_end(). */
+struct cast_made {
+	struct aten_value *v;
+	size_t n, cap;
+	struct arena arena;
+};
+int interp_autocast(struct interp *run, const struct aten_op *op, struct interp_operands *o, struct cast_made *made);
+void interp_autocast_end(struct cast_made *made);
 
 /* interp_hop.c: higher-order operators, "cond" without torch.ops.higher_order. Like interp_scalar. */
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out);

@@ -140,8 +140,14 @@ const struct aten_op *interp_find(struct interp *run, uint32_t target)
 int interp_call_op(struct interp *run, const struct aten_op *op, const struct interp_operands *o, struct aten_value *out)
 {
 	struct aten_value result[ATEN_RESULTS];
+	struct interp_operands cast = *o;
+	struct cast_made made;
 	struct err why;
-	if (aten_call(op, &run->mode, o->arg, o->n, o->named, o->n_named, result, &why) < 0)
+	if (interp_autocast(run, op, &cast, &made) < 0)
+		return -1;
+	const int r = aten_call(op, &run->mode, cast.arg, cast.n, cast.named, cast.n_named, result, &why);
+	interp_autocast_end(&made);
+	if (r < 0)
 		return interp_bad(run, "%s", why.text);
 	if (op->n_results == 0) {
 		*out = (struct aten_value){.kind = ATEN_NONE};

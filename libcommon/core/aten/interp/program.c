@@ -39,6 +39,20 @@ void program_count_outputs(struct program *p)
 	p->n_outputs = !v ? 0 : v->kind == GV_TUPLE || v->kind == GV_LIST ? v->n : 1;
 }
 
+/* A placeholder whose parts are weights: they lie behind each other. */
+static bool find_parts(const struct program *p, struct slice name, struct program_input *in)
+{
+	*in = (struct program_input){.from = PROGRAM_PARTS};
+	for (uint32_t i = 0; i < p->fit.n; i++) {
+		const struct slice part = p->fit.v[i].name;
+		if (part.n <= name.n + 1 || memcmp(part.p, name.p, name.n) != 0 || part.p[name.n] != '.')
+			continue;
+		in->index = in->n_parts ? in->index : i;
+		in->n_parts++;
+	}
+	return in->n_parts > 0;
+}
+
 /* Placeholders have the names from the signature. */
 static int place_inputs(struct program *p, struct err *err)
 {
@@ -54,6 +68,8 @@ static int place_inputs(struct program *p, struct err *err)
 	for (uint32_t i = root->first; i < root->first + root->n && p->graph.node[i].op == GRAPH_PLACEHOLDER; i++) {
 		const uint32_t id = intern_find(&names, graph_name(&p->graph, i));
 		struct program_input *in = &p->input[p->n_inputs++];
+		if (id == NONE && find_parts(p, graph_name(&p->graph, i), in))
+			continue;
 		in->from = id == NONE ? PROGRAM_CONSTANT : at[id] < p->fit.n ? PROGRAM_WEIGHT : PROGRAM_INPUT;
 		in->index = id == NONE ? 0 : in->from == PROGRAM_WEIGHT ? at[id] : at[id] - (uint32_t)p->fit.n;
 	}
@@ -188,6 +204,25 @@ static const int64_t *wanted_strides(const struct taking *k, uint32_t input, int
 	return known ? stride : NULL;
 }
 
+/* "qdata", its tensor, "scale", its tensor ...: interp_check.c picks from it. */
+static int take_parts(const struct taking *k, uint32_t i, struct aten_value *out)
+{
+	const struct program *p = k->p;
+	const struct program_input *from = &p->input[i];
+	const size_t behind = graph_name(&p->graph, p->graph.module[0].first + i).n + 1;
+	struct aten_value list = {.kind = ATEN_LIST, .item = xcalloc(2 * (size_t)from->n_parts, sizeof(*list.item))};
+	for (uint32_t at = 0; at < from->n_parts; at++) {
+		const struct tensor_view *v = &p->fit.v[from->index + at];
+		list.item[list.n++] = (struct aten_value){.kind = ATEN_STRING, .text = slice_of(v->name.p + behind, v->name.n - behind)};
+		if (tensor_of(v, k->copy, NULL, &list.item[list.n], k->err) < 0) {
+			aten_value_release(&list);
+			return -1;
+		}
+		list.n++;
+	}
+	return *out = list, 0;
+}
+
 static int take_input(const struct taking *k, uint32_t i, struct aten_value *out)
 {
 	const struct program *p = k->p;
@@ -201,6 +236,7 @@ static int take_input(const struct taking *k, uint32_t i, struct aten_value *out
 			return err_set(k->err, EXIT_INPUT, "the value of its parameter '%.*s' is missing",
 				       SLN(graph_name(&p->graph, p->graph.module[0].first + i), 100));
 		return tensor_of(&p->fit.v[from->index], k->copy, NULL, out, k->err);
+	case PROGRAM_PARTS: return take_parts(k, i, out);
 	case PROGRAM_SIZE:
 		if (symsize_eval(&p->contract.tab, from->size, &k->env, &number, k->err) < 0)
 			return -1;
@@ -274,14 +310,93 @@ int program_inputs(const struct program *p, const struct tensor_view *in, size_t
 	return rc;
 }
 
-int program_run(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o, struct program_result *r,
-		struct err *err)
+/* ---- state ---- */
+
+static bool is_weight(const struct program *p, uint32_t i)
+{
+	return p->input[i].from == PROGRAM_WEIGHT || p->input[i].from == PROGRAM_PARTS;
+}
+
+/* v: the values of the placeholders; those of the state replace them. */
+static int take_state(const struct program *p, const struct interp_options *o, struct program_state *s, struct aten_value *v,
+		      struct err *err)
+{
+	const struct aten_mode plain = {0};
+	for (uint32_t i = 0; i < s->n && i < p->n_inputs; i++)
+		if (s->v[i].kind != ATEN_NONE) {
+			aten_value_release(&v[i]);
+			v[i] = s->v[i];
+			s->v[i] = (struct aten_value){.kind = ATEN_NONE};
+		}
+	/* A run in double would change copies. */
+	for (uint32_t i = 0; o && o->as_double && i < p->n_inputs; i++) {
+		struct aten_value wide;
+		if (!is_weight(p, i))
+			continue;
+		if (interp_to_double(&v[i], &plain, &wide, err) < 0)
+			return -1;
+		aten_value_release(&v[i]);
+		v[i] = wide;
+	}
+	return 0;
+}
+
+/* The output of the root that is this node; NONE. */
+static uint32_t output_of(const struct program *p, struct slice node)
+{
+	const struct graph *g = &p->graph;
+	const struct gvalue *v = &g->value[g->node[g->module[0].output].args];
+	for (uint32_t i = 0; (v->kind == GV_TUPLE || v->kind == GV_LIST) && i < v->n; i++)
+		if (g->value[v->first + i].kind == GV_NODE && slice_eq(graph_name(g, g->value[v->first + i].node), node))
+			return i;
+	return NONE;
+}
+
+/* A graph with in-place operators has changed v itself; a functional one returns what a buffer becomes. */
+static int keep_state(const struct program *p, struct program_state *s, struct aten_value *v, const struct aten_value *out, struct err *err)
+{
+	s->v = s->v ? s->v : xcalloc(p->n_inputs + 1, sizeof(*s->v));
+	s->n = p->n_inputs;
+	const bool writes = interp_writes(&p->graph);
+	for (uint32_t i = 0; i < p->n_inputs; i++) {
+		if (!is_weight(p, i))
+			continue;
+		const struct slice name = graph_name(&p->graph, p->graph.module[0].first + i);
+		uint32_t at = NONE;
+		for (uint32_t k = 0; k < p->contract.n_constants && at == NONE; k++)
+			if (p->contract.constant[k].becomes.n && slice_eq(p->contract.constant[k].name, name))
+				at = output_of(p, p->contract.constant[k].becomes);
+		if (at != NONE && at < out->n && out->item[at].kind == ATEN_TENSOR) {
+			ATEN_TRY("state") { s->v[i] = aten_of(aten_keep(out->item[at].tensor)); }
+			if (ATEN_END)
+				return err_set(err, EXIT_INPUT, "%s", aten_last_error());
+		} else if (writes) {
+			s->v[i] = v[i];
+			v[i] = (struct aten_value){.kind = ATEN_NONE};
+		}
+	}
+	return 0;
+}
+
+void program_state_release(struct program_state *s)
+{
+	release_inputs(s->v, s->n);
+	free(s->v);
+	*s = (struct program_state){0};
+}
+
+int program_run_on(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o,
+		   struct program_state *state, struct program_result *r, struct err *err)
 {
 	FREED struct aten_value *v = xcalloc(p->n_inputs + 1, sizeof(*v));
 	*r = (struct program_result){0};
 	int rc = program_inputs(p, in, n, v, err);
 	if (!rc) {
-		rc = interp_run(&p->graph, v, p->n_inputs, o, &r->out, err);
+		rc = state ? take_state(p, o, state, v, err) : 0;
+		if (!rc)
+			rc = interp_run(&p->graph, v, p->n_inputs, o, &r->out, err);
+		if (!rc && state && (rc = keep_state(p, state, v, &r->out, err)) < 0)
+			aten_value_release(&r->out);
 		release_inputs(v, p->n_inputs);
 	}
 	if (!rc && r->out.n != p->n_outputs) {
@@ -291,6 +406,12 @@ int program_run(const struct program *p, const struct tensor_view *in, size_t n,
 	if (!rc)
 		take_outputs(p, r);
 	return rc;
+}
+
+int program_run(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o, struct program_result *r,
+		struct err *err)
+{
+	return program_run_on(p, in, n, o, NULL, r, err);
 }
 
 void program_result_release(struct program_result *r)

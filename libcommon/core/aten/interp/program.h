@@ -31,10 +31,12 @@ struct program {
 		enum program_from {
 			PROGRAM_WEIGHT,
 			PROGRAM_INPUT,
+			PROGRAM_PARTS,    /* a tensor subclass: .n_parts of fit.v from index on; a list of names and tensors */
 			PROGRAM_CONSTANT, /* part of the graph; not read */
 			PROGRAM_SIZE,     /* a symbol or expression, computed from the sizes of inputs */
 		} from;
-		uint32_t index;      /* in fit.v or contract.input */
+		uint32_t index; /* in fit.v or contract.input */
+		uint32_t n_parts;
 		struct symsize size; /* of PROGRAM_SIZE, in contract.tab */
 	} * input;
 	uint32_t n_inputs, n_outputs;
@@ -66,6 +68,14 @@ struct program_result {
 int program_run(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o, struct program_result *r,
 		struct err *err);
 void program_result_release(struct program_result *r);
+/* The same, going on from call to call as the module does: buffers that one call has changed are those of the next. state: zeros at first. */
+struct program_state {
+	struct aten_value *v; /* of the graph's placeholders: those that are buffers and have changed */
+	uint32_t n;
+};
+int program_run_on(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o,
+		   struct program_state *state, struct program_result *r, struct err *err);
+void program_state_release(struct program_state *s);
 /* The values of the graph's placeholders, p->n_inputs of them, for interp_eval(): the caller releases v. */
 int program_inputs(const struct program *p, const struct tensor_view *in, size_t n, struct aten_value *v, struct err *err);
 

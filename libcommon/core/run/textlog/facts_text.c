@@ -241,6 +241,8 @@ void log_finish(struct textlog *t)
 	full_files(t);
 	mark_end(t);
 	self_times(t->f, t->from.phase);
+	log_place_stacks(t);
+	log_lone_compiler_error(t);
 	finish_input(t);
 }
 

@@ -73,6 +73,24 @@ static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 	}
 }
 
+/* A build's output without Python's exception: the first error in code that Inductor wrote. */
+void log_lone_compiler_error(struct textlog *t)
+{
+	struct facts *f = t->f;
+	if (f->n_failure > t->from.failure)
+		return;
+	for (uint32_t i = t->from.compiler_error; i < f->n_compiler_error; i++) {
+		const struct fact_compiler_error e = f->compiler_error[i];
+		if (srcloc_origin(log_get(t, e.at.file)) != SRCLOC_GENERATED)
+			continue;
+		struct fact_failure *row = facts_new_failure(f, e.src);
+		row->type = log_text(t, SLICE("torch._inductor.exc.CppCompileError"));
+		row->reason = e.message;
+		row->compile = e.compile;
+		return;
+	}
+}
+
 /* Without a traceback around it: up to the record's end, or two blank lines after "Output:". */
 uint32_t parse_cpp_error(struct block *b, uint32_t i)
 {
@@ -126,17 +144,23 @@ static void unsupported(struct block *b, uint32_t i, const struct traceback *tb)
 	log_break(b, i, &text, SAID_ERROR);
 }
 
-/* torch.multiprocessing.spawn and torchrun raise their own exception, with the traceback of the failed process as its message: that is the
- * failure. */
+/* torch.multiprocessing.spawn, torchrun, Ray and the pools of Python raise their own exception, with the traceback of the failed process as
+ * its message (Ray: without the first line of it): that is the failure. */
 static void unwrap_process(struct traceback *tb)
 {
+	static const char *const wraps[] = {"ProcessRaisedException", "ChildFailedError", "RemoteTraceback"};
 	struct traceback of;
-	if ((slice_ends(tb->type, "ProcessRaisedException") || slice_ends(tb->type, "ChildFailedError")) &&
-	    traceback_last(tb->message, &of) && of.type.n) {
-		if (!of.from_user.line && !of.user.line)
-			of.user = tb->from_user.line ? tb->from_user : tb->user;
-		*tb = of;
-	}
+	struct slice rest = tb->message, line;
+	bool ray = slice_find(tb->type, "RayTaskError") || slice_ends(tb->type, "ActorDiedError") || slice_ends(tb->type, "RayActorError");
+	bool found = (ray || slice_any(tb->type, wraps, slice_ends)) && traceback_last(tb->message, &of) && of.type.n;
+	while (ray && !found && slice_line(&rest, &line))
+		if (slice_starts(slice_unindent(line), "File \""))
+			found = traceback_parse_cut(slice_from(tb->message, line.p), TRACEBACK_ALL, &of) && of.type.n;
+	if (!found)
+		return;
+	if (!of.from_user.line && !of.user.line)
+		of.user = tb->from_user.line ? tb->from_user : tb->user;
+	*tb = of;
 }
 
 /* torch's exceptions: the module, where a notebook prints only the name. They are unmistakable where a line starts with them. */
@@ -203,7 +227,12 @@ static uint32_t traceback_row(struct block *b, uint32_t i, struct traceback tb)
 	row->stack = stack;
 	row->user = log_loc(t, tb.from_user.line ? &tb.from_user : &tb.user);
 	row->torch = log_loc(t, &tb.torch);
-	row->caught = b->head && !own_error(b); /* in a log record: it may have been */
+	for (uint32_t k = (uint32_t)(row - f->failure), n = 0; row->user.line && row->user.code == NONE && k-- > t->from.failure && n < 8;
+	     n++)
+		if (f->failure[k].user.line == row->user.line &&
+		    srcloc_file_ends(log_get(t, f->failure[k].user.file), log_get(t, row->user.file)))
+			row->user = f->failure[k].user; /* that of its cause has the whole path and the code */
+	row->caught = b->head && !own_error(b);         /* in a log record: it may have been */
 	return (uint32_t)(row - f->failure);
 }
 
@@ -232,20 +261,43 @@ static uint32_t refused_to(const struct block *b, uint32_t i)
 	return refused;
 }
 
+/* "\"\"\"", and then the line that joins a chain: the traceback of a pool's process, in quotes, came before line i. */
+static bool after_quoted(const struct block *b, uint32_t i)
+{
+	while (i && slice_blank(block_line(b, i - 1)))
+		i--;
+	if (!i || !slice_starts(block_line(b, --i), "The above exception was the direct cause"))
+		return false;
+	while (i && slice_blank(block_line(b, i - 1)))
+		i--;
+	return i && slice_is(slice_trim(block_line(b, i - 1)), "\"\"\"");
+}
+
+/* A pool raises the exception once more in the parent, with the frames of the pool. */
+static bool raised_again(const struct textlog *t, uint32_t row, const struct traceback *tb)
+{
+	const struct fact_failure *before = row == NONE ? NULL : &t->f->failure[row];
+	return before && slice_eq(log_get(t, before->type), tb->type) &&
+	       slice_eq(slice_first_line(log_get(t, before->reason)), slice_first_line(tb->message));
+}
+
 /* Tracebacks that belong together: a chain, a group and its members. */
 static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 {
 	struct textlog *t = b->t;
 	uint32_t from = i, refused = cut ? i : refused_to(b, i), cause = NONE, groups = 0, group[16], n;
+	bool remote = after_quoted(b, i);
 	struct traceback tb;
 	if (refused == BLOCK_MORE)
 		return BLOCK_MORE;
+	cause = remote ? t->last_failure : NONE;
 	for (tb.next = TRACEBACK_CAUSE; tb.next != TRACEBACK_LAST && (n = next_traceback(b, i, cut && i == from, &tb)) > 0; i += n) {
-		uint32_t row = i < refused ? NONE : traceback_row(b, i, tb);
+		uint32_t row = i < refused ? NONE : remote && raised_again(t, cause, &tb) ? cause : traceback_row(b, i, tb);
 		while (groups && group[groups - 1] >= tb.depth && cause == NONE)
 			groups--;
 		if (row != NONE) {
-			t->f->failure[row].cause = cause;
+			if (row != cause)
+				t->f->failure[row].cause = cause;
 			if ((!b->head || own_error(b)) && !groups)
 				t->last_failure = row;
 			if (tb.group && groups < ARRAY_LEN(group))
@@ -255,6 +307,7 @@ static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 		if (tb.message.n)
 			log_message(b, i, n);
 		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
+		remote = slice_ends(tb.type, "RemoteTraceback");
 	}
 	return i - from;
 }
@@ -303,12 +356,14 @@ uint32_t parse_cut_traceback(struct block *b, uint32_t i)
 	return one_chain(b, i, true);
 }
 
-/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. */
+/* "A message without its class:  Explanation: ...  Hint: ...  Developer debug context: ...": an Unsupported, by its form. The message may
+ * be cut off, too. */
 uint32_t parse_classless(struct block *b, uint32_t i)
 {
 	uint32_t k = i, end = i;
 	bool context = false;
-	if (b->head || !i || slice_blank(block_line(b, i - 1)) || block_line(b, i - 1).p[0] == ' ')
+	struct slice before = i ? block_line(b, i - 1) : slice_of("", 0), first = slice_unindent(block_line(b, i));
+	if (b->head || before.n > slice_unindent(before).n)
 		return 0;
 	for (; k < b->n && k - i < 60; k++) {
 		struct slice line = block_line(b, k);
@@ -326,14 +381,16 @@ uint32_t parse_classless(struct block *b, uint32_t i)
 		return 0;
 	LOCAL_BUF text = {0};
 	buf_adds(&text, "torch._dynamo.exc.Unsupported: ");
-	buf_add_slice(&text, block_lines(b, i - 1, end));
+	buf_add_slice(&text, slice_blank(before) ? slice_unindent(slice_skip(first, strlen("Explanation:"))) : before);
+	buf_addc(&text, '\n');
+	buf_add_slice(&text, block_lines(b, i, end));
 	struct traceback tb;
 	if (!traceback_parse_cut(buf_slice(&text), TRACEBACK_ALL, &tb))
 		return 0;
-	uint32_t row = traceback_row(b, i - 1, tb);
+	uint32_t at = slice_blank(before) ? i : i - 1, row = traceback_row(b, at, tb);
 	if (row != NONE)
 		b->t->last_failure = row;
-	unsupported(b, i - 1, &tb);
+	unsupported(b, at, &tb);
 	return end - i;
 }
 
@@ -350,13 +407,24 @@ static const struct {
 	       {"Aborted", SIGABRT},
 	       {"Killed", SIGKILL}};
 
+static int signal_number(struct slice name)
+{
+	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
+		if (slice_is(name, signals[k].name))
+			return signals[k].number;
+	return 0;
+}
+
+/* The death of this kind that native.c read just before; NULL. */
+static struct fact_failure *fault_row_of(struct textlog *t, struct slice name)
+{
+	return t->fault && t->fault == signal_number(name) && t->fault_row < t->f->n_failure ? &t->f->failure[t->fault_row] : NULL;
+}
+
 static struct fact_failure *signal_row(struct block *b, uint32_t i, struct slice name)
 {
 	struct textlog *t = b->t;
-	int number = 0;
-	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
-		if (slice_is(name, signals[k].name))
-			number = signals[k].number;
+	const int number = signal_number(name);
 	t->killed = true;
 	struct fact_failure *row = LOG_ADD(b, i, failure);
 	t->last_end = row ? (uint32_t)(row - t->f->failure) : NONE;
@@ -392,8 +460,9 @@ uint32_t parse_signal(struct block *b, uint32_t i)
 		if (!shell && rest.n && !dumped)
 			return 0;                       /* a sentence that begins this way */
 		if (signals[k].number == b->t->fault) { /* of one death */
+			if (b->t->fault_row == NONE)
+				b->t->last_end = NONE;
 			b->t->fault = 0;
-			b->t->last_end = NONE;
 			return 1;
 		}
 		struct fact_failure *row = signal_row(b, i, slice_str(signals[k].name));
@@ -466,12 +535,17 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	if (!done && !b->final)
 		return BLOCK_MORE;
 	const char *colon = slice_find(line, ": "); /* "Aborted: detail" */
-	struct fact_failure *row = signal_row(b, i, slice_upto(line, colon));
+	struct slice name = slice_upto(line, colon);
+	struct fact_failure *row = fault_row_of(b->t, name);
+	bool again = row != NULL; /* malloc's or std::terminate's reason is before it */
+	if (!row)
+		row = signal_row(b, i, name);
 	if (row) {
+		row->native = again && !frames;
 		b->t->fault = row->signal;
 		row->frames = frames_text(b->t, frame, frames < ARRAY_LEN(frame) ? frames : ARRAY_LEN(frame));
 		row->user = user.line ? log_loc(b->t, &user) : facts_no_loc();
-		if (frames)
+		if (frames && !again)
 			row->reason = in_frame(b->t, &frame[0]);
 		if (frames && srcloc_is_framework(frame[0].file))
 			row->torch = log_loc(b->t, &frame[0]);

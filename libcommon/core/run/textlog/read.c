@@ -25,6 +25,7 @@ void textlog_init(struct textlog *t, struct facts *f, uint32_t input)
 			      .from = facts_rows(f),
 			      .last_failure = NONE,
 			      .last_end = NONE,
+			      .fault_row = NONE,
 			      .rank = -2,
 			      .names_before = f->names.arena.total};
 	t->reader = xcalloc(1, sizeof(*t->reader));
@@ -56,6 +57,7 @@ void textlog_release(struct textlog *t)
 	generations_release(&t->generations);
 	free(t->phase);
 	free(t->said);
+	free(t->stack);
 	free(t->process);
 	*t = (struct textlog){0};
 }

@@ -10,6 +10,7 @@ static const struct start {
     {"# CUDA ", parse_version},
     {"('Recompiling function ", parse_recompile_tuple},
     {"(['", parse_metrics_csv},
+    {"*** ", parse_native_signal},
     {"+ Exception Group Traceback", parse_traceback},
     {"AOTAutograd cache ", parse_cache},
     {"Aborted", parse_signal},
@@ -27,6 +28,7 @@ static const struct start {
     {"Floating point exception", parse_signal},
     {"Fatal Python error: ", parse_faulthandler},
     {"FX cache ", parse_cache},
+    {"Fatal glibc error: ", parse_heap},
     {"File \"", parse_cut_traceback},
     {"Function", parse_metrics},
     {"Graph Break Count: ", parse_explain},
@@ -39,6 +41,8 @@ static const struct start {
     {"Output code: ", parse_path},
     {"PyTorch version: ", parse_version},
     {"Python version: ", parse_version},
+    {"Program received signal ", parse_native_signal},
+    {"Program terminated with signal ", parse_native_signal},
     {"Recompiling function ", parse_recompile},
     {"Specializations unexpectedly required", parse_violations},
     {"Saved standalone repro to ", parse_path},
@@ -46,20 +50,32 @@ static const struct start {
     {"Specializing ", parse_specializing},
     {"Step ", parse_step},
     {"Traceback (most recent call last):", parse_traceback},
+    {"Thread ", parse_thread},
     {"TorchDynamo compilation metrics:", parse_metrics},
     {"Trace/breakpoint trap", parse_signal},
     {"WON'T CONVERT ", parse_wont_convert},
     {"Writing ", parse_path},
     {"[pip3] torch", parse_version},
     {"_compile.", parse_metrics_csv},
+    {"corrupted ", parse_heap},
     {"create_unbacked_sym", parse_unbacked},
     {"create_symbol ", parse_symbol},
+    {"double free or corruption", parse_heap},
     {"eval ", parse_guard},
+    {"free(): ", parse_heap},
     {"fx graph cache ", parse_cache},
+    {"invalid fastbin entry", parse_heap},
+    {"libc++abi: terminat", parse_terminate},
+    {"malloc", parse_heap},
     {"model_", parse_debug_trace},
+    {"mremap_chunk(): ", parse_heap},
+    {"munmap_chunk(): ", parse_heap},
+    {"realloc(): ", parse_heap},
     {"runtime_assert ", parse_guard},
     {"skipping cudagraphs", parse_cudagraph},
     {"set_replacement ", parse_replacement},
+    {"tcache_thread_shutdown(): ", parse_heap},
+    {"terminate called ", parse_terminate},
     {"torchdynamo hit recompilation cache limit", parse_limit},
     {"torch._dynamo hit config.", parse_limit},
     {"torchdynamo hit config.", parse_limit},
@@ -102,8 +118,10 @@ static uint32_t parse_at(struct block *b, uint32_t i)
 	/* Messages of a shell about its children, and of compilers, start with a path. */
 	if (!b->record && slice_find(line, ": line ") && !slice_starts(line, "File "))
 		return parse_signal(b, i);
-	if (!b->record && c == '/')
+	if (!b->record && (c == '/' || slice_find(line, ": error: ")))
 		return parse_compiler_line(b, i);
+	if (!b->record && slice_find(line, ": malloc.c:")) /* "python3: malloc.c:2617: sysmalloc: Assertion `..." */
+		return parse_heap(b, i);
 	return 0;
 }
 

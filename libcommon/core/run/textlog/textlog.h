@@ -77,6 +77,13 @@ struct textlog_process {
 	uint32_t awaited; /* the id of a recompilation whose tracing comes next; or NONE */
 };
 
+/* A stack that py-spy printed: its lines, and the user's innermost one. */
+struct textlog_stack {
+	uint64_t from, to;
+	struct fact_loc loc;
+};
+enum { TEXTLOG_STACKS = 256 };
+
 struct textlog_reader;
 struct textlog {
 	struct facts *f;
@@ -84,12 +91,14 @@ struct textlog {
 	struct fact_rows from; /* rows already in f before this text */
 	ROWS(struct textlog_phase, phase);
 	ROWS(struct textlog_break, said);
-	struct intern processes; /* the same index as process */
+	ROWS(struct textlog_stack, stack); /* at most TEXTLOG_STACKS */
+	struct intern processes;           /* the same index as process */
 	ROWS(struct textlog_process, process);
 	struct generations generations;
 	struct intern times;             /* names of facts.phase, the same index, minus from.phase */
 	uint32_t last_failure, last_end; /* of facts.failure: the last uncaught exception, the last signal; or NONE */
 	int fault;                       /* the signal reported by faulthandler: the shell reports it, too */
+	uint32_t fault_row;              /* of facts.failure: a death that native.c read, which others report, too; or NONE */
 	bool killed;
 	int64_t rank;        /* of all lines with a rank: -2 none yet, -1 several or unknown */
 	size_t names_before; /* bytes */

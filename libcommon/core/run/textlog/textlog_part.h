@@ -2,7 +2,7 @@
  *
  *     read.c     lines: labels, record prefixes, channels (the texts of one label)      head.c: parses a prefix
  *     scan.c     a channel's text -> the parser of each line                            breaks.c, recompile.c, shapes.c,
- *                                                                                       tables.c, failure.c, misc.c
+ *                                                                                       tables.c, failure.c, native.c, misc.c
  *     identity.c the compilation that a line belongs to                                 facts_text.c: at the end of the text
  *     row.c      texts, places and numbers for rows                                   undress.c: before all of them
  *
@@ -77,7 +77,8 @@ typedef uint32_t block_parser(struct block *b, uint32_t i);
 block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break, parse_compiling, parse_explain, parse_dynamo_produced,
     parse_recompile, parse_recompile_tuple, parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard,
     parse_replacement, parse_specializing, parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph,
-    parse_debug_trace, parse_path, parse_cpp_error, parse_compiler_line, parse_signal, parse_faulthandler, parse_version;
+    parse_debug_trace, parse_path, parse_cpp_error, parse_compiler_line, parse_signal, parse_faulthandler, parse_version, parse_terminate,
+    parse_heap, parse_native_signal, parse_thread;
 
 /* Lines from i of the channel's text; returns how many are finished. */
 uint32_t log_scan(struct block *b);
@@ -100,8 +101,10 @@ FACT_TABLES(X)
 uint32_t log_text(struct textlog *t, struct slice s);
 struct fact_loc log_loc(struct textlog *t, const struct srcloc *at); /* none without a file */
 static inline struct slice log_get(const struct textlog *t, uint32_t id) { return facts_text(t->f, id); }
-void log_rank(struct textlog *t, int32_t rank); /* the text mentions this rank */
-void log_finish(struct textlog *t);             /* facts that need the whole text */
+void log_rank(struct textlog *t, int32_t rank);  /* the text mentions this rank */
+void log_finish(struct textlog *t);              /* facts that need the whole text */
+void log_lone_compiler_error(struct textlog *t); /* failure.c */
+void log_place_stacks(struct textlog *t);        /* native.c: known messages in py-spy's stacks get the user's line */
 
 /* Slices. */
 static inline struct slice slice_skip(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of(s.p + s.n, 0); }

@@ -362,14 +362,25 @@ static void pytest_def(struct undress *u, struct slice line)
 	u->func[n < sizeof(u->func) ? n : 0] = 0;
 }
 
+static void pytest_message(struct undress *u, struct slice line, bool first)
+{
+	struct slice s = slice_skip(line, 4);
+	if (first)
+		u->margin = s.n - slice_unindent(s).n;
+	size_t n = 0;
+	while (n < u->margin && n < s.n && s.p[n] == ' ')
+		n++;
+	u->layout = LAYOUT_PYTEST_MESSAGE;
+	buf_add_slice(&u->out, slice_skip(s, n));
+}
+
 static void pytest_line(struct undress *u, struct slice line, struct slice rest, struct slice *code)
 {
 	struct slice file, after;
 	uint64_t no;
 	pytest_def(u, line);
 	if (pytest_mark(line)) {
-		u->layout = LAYOUT_PYTEST_MESSAGE;
-		buf_add_slice(&u->out, slice_skip(line, 4));
+		pytest_message(u, line, true);
 	} else if (source_line(line) && place_ahead(rest, &file, &no, &after)) {
 		put_frame(&u->out, file, no, slice_str(u->func));
 		*code = slice_trim(slice_skip(line, 1));
@@ -432,7 +443,7 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 		return;
 	case LAYOUT_PYTEST_MESSAGE:
 		if (pytest_mark(line)) {
-			buf_add_slice(&u->out, slice_skip(line, 4));
+			pytest_message(u, line, false);
 			return;
 		}
 		if (chain(line))
@@ -451,8 +462,7 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 		return;
 	case LAYOUT_PLAIN:
 		if (slice_starts(line, "E   ") && !slice_starts(line, "E    ")) {
-			u->layout = LAYOUT_PYTEST_MESSAGE;
-			buf_add_slice(&u->out, slice_skip(line, 4));
+			pytest_message(u, line, true);
 			return;
 		}
 		if (source_line(line) && place_ahead(rest, &file, &no, &after)) { /* a failure's end, without its title */
@@ -471,8 +481,8 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 
 static bool anything(struct undress *u, struct slice text)
 {
-	static const char *const words[] = {title,    "  File \"",     "from user code:", "torch._dynamo.exc.", "torch._inductor.exc.",
-					    "\nE   ", ": Explanation:"};
+	static const char *const words[] = {title,    "  File \"",      "from user code:",  "torch._dynamo.exc.", "torch._inductor.exc.",
+					    "\nE   ", ": Explanation:", "terminate called "};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
@@ -499,6 +509,7 @@ struct slice undress(struct undress *u, struct slice text)
 	learn_from(u, text, "from user code:");
 	learn_from(u, text, "torch._dynamo.exc.");
 	learn_from(u, text, "torch._inductor.exc.");
+	learn_from(u, text, "terminate called ");
 	buf_reset(&u->out);
 	bool after_frame = false;
 	/* Prefixes first, in all lines: the layouts look ahead. */

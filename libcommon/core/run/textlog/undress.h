@@ -33,6 +33,7 @@ struct undress {
 	enum undress_layout { LAYOUT_PLAIN, LAYOUT_NOTEBOOK, LAYOUT_PYTEST, LAYOUT_PYTEST_MESSAGE, LAYOUT_PYTEST_CHAIN } layout;
 	char name[80]; /* LAYOUT_NOTEBOOK: the exception's, which ends the frames */
 	char func[80]; /* LAYOUT_PYTEST: of the last "def" */
+	size_t margin; /* LAYOUT_PYTEST_MESSAGE: spaces before the first line, which pytest takes from the source line */
 	struct buf clean, out;
 };
 

@@ -102,9 +102,12 @@ void reading_partial_end(struct trace_reading *r)
 	uint32_t compile = r->partial.compile;
 	if (!r->partial.src.line || r->t->exported_line > r->partial.src.line || (compile != NONE && f->compile[compile].graphs > 0))
 		return;
-	for (uint32_t i = r->t->from.failure; i < f->n_failure; i++)
-		if (f->failure[i].compile == compile)
+	for (uint32_t i = r->t->from.failure; i < f->n_failure; i++) {
+		const struct fact_failure *x = &f->failure[i];
+		bool here = x->user.line && x->user.line == r->partial.loc.line && x->user.file == r->partial.loc.file;
+		if (x->compile == compile || (x->compile == NONE && here))
 			return;
+	}
 	for (uint32_t i = 0; i < r->t->n_export; i++)
 		if (r->t->export[i].kind == EXPORT_DATA_DEPENDENT)
 			return; /* it has the cause */
@@ -215,6 +218,9 @@ static void take_failure(struct trace_reading *r, uint32_t row)
 	if (!error) /* else the message was searched with its traceback */
 		facts_add_known(f, r->o, to->src, to->compile, facts_text(f, to->reason));
 	struct slice reason = facts_text(f, to->reason);
+	struct srcloc user;
+	if (!to->user.line && traceback_user(reason, &user))
+		to->user = facts_loc(f, &user);
 	if (to->compile != NONE) {
 		struct fact_compile *c = &f->compile[to->compile];
 		if (!to->user.line)

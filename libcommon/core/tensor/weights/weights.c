@@ -105,6 +105,21 @@ static int named_file(struct shelf *s, const char *folder, uint32_t file, struct
 	return r < 0 ? -1 : 0;
 }
 
+/* A tensor subclass: "fc.weight.qdata", "fc.weight.scale". */
+static int add_parts(struct shelf *s, struct slice name, struct tensor_file *f)
+{
+	PUSH_TO(s->w->file, s->w->n_file, s->w->cap_file) = f;
+	for (size_t i = 0; i < f->n; i++) {
+		struct slice data;
+		LOCAL_BUF b = {0};
+		if (tensor_data(f, i, &data, s->err) < 0)
+			return -1;
+		buf_addf(&b, "%.*s.%.*s", SL(name), SL(f->v[i].name));
+		add_view(s->w, arena_slice(&s->w->arena, buf_slice(&b)), &f->v[i].meta, data.p);
+	}
+	return 0;
+}
+
 /* {"path_name": "weight_0", "use_pickle": false, "tensor_meta": {...}} */
 static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 {
@@ -116,7 +131,11 @@ static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 	if (named_file(s, folder, json_get(t, key + 1, "path_name"), name, &data) < 0)
 		return -1;
 	if (json_flag(t, key + 1, "use_pickle")) {
-		struct tensor_file *f = shelf_tensors(s, data, name, true);
+		struct tensor_file *f = tensor_file_bytes(data, "", s->err);
+		if (f && f->top == TENSOR_TOP_MAPPING && f->n)
+			return add_parts(s, name, f);
+		tensor_file_close(f);
+		f = shelf_tensors(s, data, name, true);
 		if (!f || tensor_data(f, 0, &data, s->err) < 0)
 			return -1;
 		add_view(s->w, name, &f->v[0].meta, data.p);

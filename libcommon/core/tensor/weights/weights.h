@@ -21,6 +21,9 @@
  *     ROOT/data/aotinductor/MODEL/weights_config.json    {"fc.weight": ["weight_0", [16, 8], [8, 1], 0]}   sizes, strides, offset
  *     ROOT/data/weights/weight_0                         torch.save's
  *
+ * A tensor subclass (torchao's) has its parts as weights: "fc.weight.qdata", "fc.weight.scale"; they fit the constant "fc.weight", whatever
+ * their shapes.
+ *
  * They are found by a constant's module path (fqn), else by its own name; a tensor constant that the compiler has renamed (the export's "k"
  * is _tensor_constant0) by being the only one left of its type and shape. Constants that the compiler folds at run time are never looked
  * up. Views point into the mapped files: data is copied only if its layout differs.

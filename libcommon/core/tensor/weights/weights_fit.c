@@ -150,11 +150,32 @@ static const struct tensor_view *find_weight(struct matching *m, const struct co
 	return &m->w->v[at];
 }
 
+/* The parts of a tensor subclass, named behind the constant: "p_fc_weight.qdata". Their number. */
+static size_t take_parts(struct matching *m, const struct contract_constant *c, struct weights_fit *f)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->w->n; i++) {
+		const struct slice name = m->w->v[i].name;
+		if (!c->fqn.n || name.n <= c->fqn.n + 1 || memcmp(name.p, c->fqn.p, c->fqn.n) != 0 || name.p[c->fqn.n] != '.' ||
+		    m->meant[i] || m->taken[i])
+			continue;
+		LOCAL_BUF b = {0};
+		buf_addf(&b, "%.*s%.*s", SL(c->name), SL(slice_of(name.p + c->fqn.n, name.n - c->fqn.n)));
+		m->taken[i] = true;
+		f->v[f->n] = m->w->v[i];
+		f->v[f->n++].name = arena_slice(&f->arena, buf_slice(&b));
+		n++;
+	}
+	return n;
+}
+
 static int match_constant(struct matching *m, const struct contract *all, const struct contract_constant *c, struct weights_fit *f,
 			  struct err *err)
 {
 	const struct tensor_view *found = find_weight(m, all, c);
 	struct tensor_view *to = &f->v[f->n];
+	if (!found && take_parts(m, c, f))
+		return 0;
 	if (!found) {
 		if (c->bytes) /* torch does not require empty ones (model_container.h, assert_all_constants) */
 			add_weight_name(&m->missing, &m->n_missing, shown_name(c));
@@ -216,7 +237,7 @@ int weights_fit(const struct weights *w, const struct contract *c, bool all, str
 			     .meant = xcalloc(w->n + 1, sizeof(*m.meant))};
 	int r = 0;
 	*f = (struct weights_fit){0};
-	f->v = arena_alloc(&f->arena, ((size_t)c->n_constants + 1) * sizeof(*f->v));
+	f->v = arena_alloc(&f->arena, ((size_t)c->n_constants + w->n + 1) * sizeof(*f->v));
 	for (size_t i = 0; i < w->n; i++)
 		m.which[intern_add(&m.names, w->v[i].name)] = i;
 	for (uint32_t i = 0; i < c->n_constants; i++) {

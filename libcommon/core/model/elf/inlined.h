@@ -9,8 +9,8 @@
  *
  * Untrusted: entries are walked without recursion, and at most INLINED_VISITS of them. Never fails: 0 means unknown.
  */
-#ifndef PT2_CRASH_INLINED_H
-#define PT2_CRASH_INLINED_H
+#ifndef PT2_MODELSO_INLINED_H
+#define PT2_MODELSO_INLINED_H
 #include "base/arena.h"
 
 #define INLINED_MAX 64

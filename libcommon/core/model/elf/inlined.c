@@ -1,4 +1,4 @@
-#include "crash/inlined.h"
+#include "model/elf/inlined.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

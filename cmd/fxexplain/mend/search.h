@@ -1,0 +1,61 @@
+/* search.h - the loop: the worst finding, its candidates, each tried in the program; what makes that finding go with equal results is kept.
+ *
+ *     struct mend_search s = {.server = server, .o = {.runs = 60, .budget = 300}, .show = mend_show};
+ *     if (search_run(&s, &err) < 0) die_err(&err);
+ *     ... s.step[0 .. s.best): the edits that are kept, s.step[s.best - 1].trial is the program with them, s.base as it was ...
+ *     search_release(&s);
+ *
+ * The rule: not the total decides but the finding. With a break gone, what was behind it is compiled for the first time, and may recompile more than
+ * all before; that is still the way to none. So it goes on from there and gives back the prefix with the lowest cost (trial_cost).
+ *
+ * What is accepted: equal results with the backend eager (share/mend/values.py: parameters by step, results of the outermost compiled calls, module
+ * state, both streams with their order, end, files); operations in graphs times calls not below 85 % (operators 60 %: what feeds a print leaves the
+ * graph; regions 50 %); the finding is gone; and equal with aot_eager, since functionalized writes come after the graph.
+ */
+#ifndef MEND_SEARCH_H
+#define MEND_SEARCH_H
+#include "mend/trial.h"
+
+struct search_step {                                           /* an accepted edit */
+	struct slice kind, title, price, finding, place, with; /* with: what went with it, one per line */
+	struct mend_trial *trial;
+	bool region;
+	uint32_t dropped; /* by pruning */
+};
+struct search_try { /* any candidate that was tried */
+	struct slice finding, place, kind, title, verdict;
+	struct trial_figures n;
+	bool accepted;
+	double seconds;
+};
+enum search_event { SEARCH_READY, SEARCH_EAGER, SEARCH_BASE, SEARCH_FINDING, SEARCH_TRY, SEARCH_ACCEPTED, SEARCH_NONE, SEARCH_PROVING };
+struct mend_search {
+	struct mend_server *server;
+	int runs, budget;        /* at most; seconds */
+	bool no_as_is;           /* prove with aot_eager only */
+	struct journal *journal; /* NULL */
+	void (*show)(void *arg, const struct mend_search *s, enum search_event e, const struct search_try *t);
+	void *arg;
+
+	struct mend_trial *eager, *base;
+	bool crashes; /* the compiled program ends differently from eager */
+	struct search_step *step;
+	uint32_t n_step, cap_step, best;
+	struct search_try *tried;
+	uint32_t n_tried, cap_tried;
+	struct slice *left; /* findings for which nothing was found */
+	uint32_t n_left, cap_left;
+	uint64_t used; /* runs */
+	int64_t began;
+	const char *ended;                                                /* why it stopped early; NULL */
+	struct mend_trial *whole_eager, *whole_base, *whole_best, *as_is; /* the proof at the end; NULL: not done */
+	struct slice as_is_verdict;
+	bool base_as_is_differs;
+	struct slice volatile_names;
+	struct arena arena;
+};
+int search_run(struct mend_search *s, struct err *err);
+/* The program with the edits that are kept; base if there are none. */
+const struct mend_trial *search_best(const struct mend_search *s);
+void search_release(struct mend_search *s);
+#endif

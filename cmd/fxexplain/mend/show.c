@@ -1,0 +1,197 @@
+/* show.c - a line for each candidate while the search runs; the result, what is left and what to do next at the end. */
+#include "mend/mend_part.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/tool/diag.h"
+
+static void flush(struct screen *s)
+{
+	struct err err = {.text = ""};
+	if (screen_flush(s, &err) < 0 && err.text[0])
+		die_err(&err);
+}
+
+void show_promise(const struct mend_about *a)
+{
+	const char *name = a->program->module ? a->program->module : path_base(a->program->main);
+	note("fxexplain mend: runs %s up to %d times, each time for at most %d steps, and the result to its end; --runs, --steps and "
+	     "--budget change that",
+	     name, a->runs, a->steps);
+	if (a->confined)
+		note("  kept from it: what it writes goes to a copy of your files that is removed; no network but loopback; Hugging Face "
+		     "offline, experiment "
+		     "trackers off; 4 GiB a file\n"
+		     "  not covered: a GPU's memory, databases and services that it reaches through a socket file");
+	else
+		note("  --unconfined: what it writes and sends is real, each time; only Hugging Face is offline and experiment trackers "
+		     "are off");
+}
+
+static void line_of_try(struct screen *out, const struct search_try *t)
+{
+	LOCAL_BUF n = {0};
+	const size_t from = out->b.len;
+	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
+	buf_addf_clean(&out->b, "%-9.*s %-46.*s", SLN(t->kind, 9), SLN(t->title, 60));
+	if (t->n.compiles || t->accepted) {
+		trial_figures(&n, &t->n);
+		buf_addf(&out->b, "  %.*s", SL(buf_slice(&n)));
+	}
+	if (t->verdict.n) {
+		LOCAL_BUF flat = {0};
+		put_flat(&flat, t->verdict, 100);
+		buf_addf(&out->b, ": %.*s", SL(buf_slice(&flat)));
+	}
+	buf_addc(&out->b, '\n');
+	put_wraps(out, from, 20);
+}
+
+static void with_it(struct screen *out, const struct search_step *step)
+{
+	struct slice rest = step->with, line;
+	while (slice_line(&rest, &line))
+		if (line.n)
+			put_text_line(out, "              with it went: ", line);
+	if (step->price.n)
+		put_text_line(out, "              its price: ", step->price);
+}
+
+static void line_of_eager(struct screen *out, const struct mend_search *s)
+{
+	buf_addf_clean(&out->b, "eager     %.*s, ", SL(s->eager->status));
+	put_count(&out->b, s->eager->n.steps, "step");
+	buf_addf(&out->b, ", %.1f s", s->eager->seconds);
+	if (s->volatile_names.n)
+		buf_addf_clean(&out->b, "; not compared, since two eager runs differ: %.*s", SLN(s->volatile_names, 200));
+	buf_addc(&out->b, '\n');
+}
+
+void show_event(void *arg, const struct mend_search *s, enum search_event e, const struct search_try *t)
+{
+	struct screen *out = arg;
+	switch (e) {
+	case SEARCH_READY: return;
+	case SEARCH_EAGER: line_of_eager(out, s); break;
+	case SEARCH_BASE: {
+		LOCAL_BUF n = {0};
+		trial_figures(&n, &s->base->n);
+		buf_addf(&out->b, "compiled  %.*s", SL(buf_slice(&n)));
+		if (!s->base->equal)
+			buf_addf_clean(&out->b, "; %s%.*s", s->crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
+				       SLN(s->base->differs, 200));
+		buf_addc(&out->b, '\n');
+		break;
+	}
+	case SEARCH_FINDING: {
+		const size_t from = out->b.len;
+		buf_addc(&out->b, '\n');
+		put_bold(out, "  ");
+		put_style_text(out, STYLE_STRONG, t->place);
+		buf_adds(&out->b, t->place.n ? "  " : "");
+		put_text(out, t->finding);
+		buf_addc(&out->b, '\n');
+		put_wraps(out, from, 4);
+		break;
+	}
+	case SEARCH_TRY: line_of_try(out, t); break;
+	case SEARCH_ACCEPTED: with_it(out, &s->step[s->n_step - 1]); break;
+	case SEARCH_NONE: buf_adds(&out->b, "    nothing that was tried makes it go with equal results\n"); break;
+	case SEARCH_PROVING: buf_adds(&out->b, "\n  the whole program, with its own backend ...\n"); break;
+	}
+	flush(out);
+}
+
+/* ---- the end ---- */
+
+static void change(struct buf *b, const char *what, uint64_t before, uint64_t after)
+{
+	buf_addf(b, "%llu %s%s -> %llu", (unsigned long long)before, what, plural(before), (unsigned long long)after);
+}
+
+static void proof(struct buf *b, const struct mend_search *s)
+{
+	const struct mend_trial *w = s->whole_best;
+	buf_addf(b, "parameters, results, state and output are equal to eager's over ");
+	put_count(b, w && w->equal ? w->n.steps : search_best(s)->n.steps, "step");
+	buf_adds(b, "; proven with aot_eager");
+	if (s->as_is && s->as_is->equal)
+		buf_adds(b, " and as it is");
+	else if (s->as_is && s->base_as_is_differs)
+		buf_addf_clean(b, "; as it is: %.*s, and so it does without the edits", SLN(s->as_is_verdict, 120));
+	else if (s->as_is)
+		buf_addf_clean(b, "; NOT as it is: %.*s", SLN(s->as_is_verdict, 120));
+}
+
+static void what_is_left(struct screen *out, const struct mend_search *s)
+{
+	const struct mend_trial *best = search_best(s);
+	bool any = false;
+	for (uint32_t i = 0; i < best->x.n_finding; i++) {
+		const struct finding *g = &best->x.finding[i];
+		LOCAL_BUF place = {0};
+		if (!trial_counts(g))
+			continue;
+		if (!any)
+			put_heading(out, "Left");
+		any = true;
+		explain_add_where(&place, &best->x, g);
+		buf_adds(&out->b, "  ");
+		put_text(out, buf_slice(&place));
+		buf_adds(&out->b, "  ");
+		put_text(out, g->title);
+		if (g->kind == FINDING_RECOMPILE && g->count <= 1)
+			buf_adds(&out->b, ": once, which is right where the program changes once (another size, train and eval)");
+		buf_addc(&out->b, '\n');
+	}
+}
+
+void show_end(struct screen *out, const struct mend_search *s, const struct mend_about *about, const char *patch, bool applied)
+{
+	const struct mend_trial *best = search_best(s);
+	const struct trial_figures *a = s->whole_base ? &s->whole_base->n : &s->base->n, *z = s->whole_best ? &s->whole_best->n : &best->n;
+	double seconds = (double)(clock_ns() - s->began) / 1e9 + about->start_seconds;
+	const size_t from = out->b.len;
+	buf_addc(&out->b, '\n');
+	if (s->best) {
+		LOCAL_BUF b = {0};
+		change(&b, "break", a->breaks, z->breaks);
+		buf_adds(&b, ", ");
+		change(&b, "recompile", a->recompiles + a->limits, z->recompiles + z->limits);
+		if (a->skipped)
+			buf_adds(&b, ", "), change(&b, "function", a->skipped, z->skipped), buf_adds(&b, " in Python");
+		buf_adds(&b, ", ");
+		change(&b, "graph call", a->calls, z->calls);
+		if (z->ops != a->ops && !s->crashes)
+			buf_addf(&b, ", %llu -> %llu operations in graphs", (unsigned long long)a->ops, (unsigned long long)z->ops);
+		buf_adds(&b, "; ");
+		proof(&b, s);
+		buf_addf(&b, "; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
+		put_style_text(out, STYLE_STRONG, buf_slice(&b));
+	} else {
+		buf_addf(&out->b, "Nothing that was tried helps; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
+	}
+	put_wraps(out, from, 2);
+	if (s->ended)
+		buf_addf(&out->b, "It stopped early: %s.\n", s->ended);
+	if (s->best)
+		put_heading(out, "Edits");
+	for (uint32_t i = 0; i < s->best; i++) {
+		const struct search_step *p = &s->step[i];
+		buf_addf_clean(&out->b, "  %s%.*s: %.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(p->place),
+			       SLN(p->finding, 60), SL(p->title));
+		if (!p->dropped)
+			with_it(out, p);
+	}
+	what_is_left(out, s);
+	if (s->best) {
+		put_heading(out, "Next");
+		if (applied)
+			buf_adds(&out->b, "  run the program; the originals are beside the files as FILE.orig\n");
+		else if (patch && *patch)
+			buf_addf_clean(&out->b, "  patch -p1 < %s\n", patch);
+		else
+			buf_adds(&out->b, "  fxexplain mend -o mend.patch ... and patch -p1 < mend.patch, or fxexplain mend --apply ...\n");
+	}
+	flush(out);
+}

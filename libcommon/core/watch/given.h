@@ -1,0 +1,79 @@
+/* given.h - numbers that libpt2probe.so puts into a kernel's tensors: what a tool calls a kernel with in place of what the model computed.
+ *
+ *     struct buf file = {0};
+ *     given_begin(&file, n);                                                  // n entries, in order of run and call
+ *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 1}, data, bytes);  // before call 3 of Run 0: its argument 1
+ *     struct watch_options o = {.given = buf_slice(&file), ...};              // watch.h; .calls.want has CALLS_GIVE
+ *
+ * A file `given` in the private folder of event.h. An entry with `after` is put there when the call has returned and its results are
+ * recorded: with what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does
+ * not fit the tensor is left alone.
+ */
+#ifndef PT2_LIVE_GIVEN_H
+#define PT2_LIVE_GIVEN_H
+#include "base/buf.h"
+
+#define GIVEN_FILE "given"
+#define GIVEN_MAGIC "PT2GIVE1"
+
+struct given_entry {
+	uint32_t run, call, arg, after;
+	uint64_t offset, bytes; /* in the file; set by given_add */
+};
+struct given_file {
+	char magic[8];
+	uint64_t n, used; /* entries there is room for; of those .used */
+	struct given_entry entry[];
+};
+
+static inline void given_begin(struct buf *b, uint64_t n)
+{
+	struct given_file g = {.n = n};
+	memcpy(g.magic, GIVEN_MAGIC, sizeof(g.magic));
+	buf_add(b, &g, sizeof(g));
+	memset(buf_room(b, n * sizeof(struct given_entry)), 0, n * sizeof(struct given_entry));
+	buf_wrote(b, n * sizeof(struct given_entry));
+}
+
+static inline void given_add(struct buf *b, const struct given_entry *e, const void *data, uint64_t bytes)
+{
+	struct given_file g;
+	struct given_entry own = *e;
+	memcpy(&g, b->p, sizeof(g));
+	if (g.used >= g.n)
+		return;
+	own.offset = b->len;
+	own.bytes = bytes;
+	memcpy(b->p + sizeof(g) + g.used++ * sizeof(own), &own, sizeof(own));
+	memcpy(b->p, &g, sizeof(g));
+	buf_add(b, data, bytes);
+}
+
+/* Is it one, and does it hold what its entries name? */
+static inline bool given_fits(const struct given_file *g, size_t size)
+{
+	if (size < sizeof(*g) || memcmp(g->magic, GIVEN_MAGIC, sizeof(g->magic)) != 0 || g->used > g->n ||
+	    g->n > (size - sizeof(*g)) / sizeof(g->entry[0]))
+		return false;
+	for (uint64_t i = 0; i < g->used; i++)
+		if (g->entry[i].offset > size || g->entry[i].bytes > size - g->entry[i].offset)
+			return false;
+	return true;
+}
+
+/* The first entry of that call. */
+static inline uint64_t given_find(const struct given_file *g, uint32_t run, uint32_t call)
+{
+	uint64_t lo = 0, hi = g->used;
+	while (lo < hi) {
+		const uint64_t mid = (lo + hi) / 2;
+		const struct given_entry *e = &g->entry[mid];
+		if (e->run < run || (e->run == run && e->call < call))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+#endif

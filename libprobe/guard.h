@@ -1,0 +1,102 @@
+/* guard.h - --bounds: does a kernel touch memory that it was not given? (CALLS_BOUNDS)
+ *
+ * A call of a compiled CPU kernel gets copies of its tensors (guard.c), each against an unmapped page (guard_memory.c):
+ *
+ *     | unmapped |  red zone ... data | unmapped |        right: what reads or writes past the end faults
+ *     | unmapped | data ... red zone  | unmapped |        left: what comes before the start faults
+ *
+ * Afterwards what it has written is copied back. So each argument is as large as its own sizes and strides say, whatever storage it is a
+ * part of; arguments that overlap stay one piece of memory, and the elements of others between their own are compared. Weights are
+ * copied once, to pages that cannot be written. Extern kernels (BLAS, oneDNN) get their tensors as they are.
+ *
+ * CALLS_BOUNDS_TWICE: the kernel runs twice for one call, right and left, and what is not its own, or was never written, is filled
+ * differently: results that differ come from it (or from a race: a third run, like the first, tells). Without it, every other run is left.
+ *
+ * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
+ * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is told, and the process dies as it would have.
+ *
+ * Found: event LIVE_BOUNDS, once for each place; LIVE_BOUNDS_SUMMARY when a run ends.
+ */
+#ifndef PT2_PROBE_GUARD_H
+#define PT2_PROBE_GUARD_H
+#include "ops.h"
+#include "watch/insn.h"
+
+enum guard_side { GUARD_RIGHT, GUARD_LEFT };
+enum { GUARD_ZONE = 512 };       /* bytes of red zone that are compared */
+enum { GUARD_OPENED = 8 };       /* pages beyond a region whose contents are compared */
+enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
+
+/* ---- guard_memory.c: guarded memory, and faults in it ---- */
+
+struct guard_fault {
+	_Atomic int state; /* 0: none; 1: being filled in; 2: there */
+	uintptr_t address; /* the first byte that faulted */
+	uintptr_t ip;
+	uint32_t tid;
+	bool decoded;
+	struct insn insn;
+};
+
+struct guard_region {
+	_Atomic bool used; /* the handler may look at it */
+	char *map;
+	size_t size;         /* of the mapping */
+	char *start, *end;   /* of its pages */
+	char *data;          /* the copy */
+	size_t bytes;        /* of it */
+	bool read_only;      /* its pages are */
+	_Atomic bool spoilt; /* a page was opened */
+	_Atomic bool opening;
+	struct guard_fault before[2], after[2], inside; /* [writes]; inside: of read-only pages */
+	char *_Atomic opened[GUARD_OPENED];
+	struct guard_region *next; /* in a list of its owner's */
+};
+
+/* Room for bytes, to lie at that side, aligned to unit (a power of two up to 16) as address is. NULL: no memory. */
+struct guard_region *guard_take(size_t bytes, uintptr_t address, size_t unit, enum guard_side side);
+/* Fills its red zones, forgets its faults. */
+void guard_arm(struct guard_region *r);
+void guard_protect(struct guard_region *r); /* makes it read-only */
+void guard_give(struct guard_region *r);
+/* Closes its opened pages, and makes its own writable. */
+void guard_renew(struct guard_region *r);
+/* Changed bytes of its red zones and opened pages: offsets from .data; false: none. before: those that lie before the data. */
+bool guard_changed(const struct guard_region *r, bool before, int64_t *first, int64_t *last);
+bool guard_faulted(const struct guard_fault *f);
+/* Catches faults from now on. */
+void guard_watch(void);
+/* In a fault elsewhere: tells what was running. In the handler. */
+extern void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
+/* Uses of freed memory (libshim/guard.c) since the last call of this: up to n. */
+struct guard_freed {
+	uintptr_t address, low;
+	uint64_t bytes;
+	bool writes;
+	struct guard_fault fault;
+};
+size_t guard_take_freed(struct guard_freed *v, size_t n);
+
+/* ---- guard_x86_64.c, guard_aarch64.c, guard_portable.c ---- */
+
+/* What the processor said of a fault; context: of a signal handler. */
+void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f);
+/* Can a kernel be called again with the same arguments (tramp_*.c)? */
+extern const bool guard_again_works;
+
+/* ---- guard.c ---- */
+
+static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
+/* A kernel is about to be called: changes its arguments. */
+void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack);
+/* It returned. True: it is to be called again, with the arguments that it then has. */
+bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r);
+/* An op returned: all that it got is written. */
+void guard_op(struct ops_thread *t, const struct ops_run *run);
+/* The model made, views or drops a tensor. */
+void guard_made(const struct model *m, void *tensor);
+void guard_viewed(const struct model *m, void *tensor);
+void guard_dropped(const struct model *m, void *tensor);
+void guard_run(struct ops_thread *t, const struct ops_run *run, bool begins);
+
+#endif
