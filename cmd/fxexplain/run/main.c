@@ -241,17 +241,25 @@ static void run_again(struct session *s)
 {
 	struct cowview *view = NULL;
 	struct err err;
+	char *stage = NULL;
 	if (own.no_recheck || s->timed_out || child_signalled() || ended_well(s))
 		return;
 	const bool may = own.recheck || (s->traces.n && recheck_may(&s->r, &s->traces) && is_wanted(s));
 	if (!may || (!own.recheck && recheck_asks(s->o) && !recheck_ask(s->command[0], &s->r)))
 		return;
-	if (!own.recheck && !recheck_asks(s->o) && (!recheck_unread(s->input) || !(view = cowview_new(&err))))
-		return;
+	if (!own.recheck && !recheck_asks(s->o)) {
+		stage = recheck_unread(s->input) ? temp_folder(TEMP_RUN, &err) : NULL;
+		view = stage ? cowview_new(stage, &err) : NULL;
+		if (!view) {
+			temp_folder_remove(stage);
+			return;
+		}
+	}
 	s->again_text = xasprintf("%s/eager.txt", folder_of(s));
 	say_again(s, view ? ", on a copy-on-write view of the files and without network (--no-recheck: never)" : "");
 	recheck_run(&s->again, s->command, s->again_text, view ? RECHECK_ALONE_MS : run_timeout_ms(own.timeout), view);
 	cowview_free(view);
+	temp_folder_remove(stage);
 	if (s->again.ran)
 		say_again(s, "");
 }
