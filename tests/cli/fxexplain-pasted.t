@@ -59,13 +59,13 @@ pytest='____________________________ test_matches _____________________________
 
     def test_matches():
         eager = net(x)
->       assert torch.'$2'(eager, compiled)
+>       assert torch.CHECK(eager, compiled)
 E       AssertionError: assert False
-E        +  where False = <built-in method '$2' of type object at 0x7f>(tensor([1.]), tensor([2.]))
+E        +  where False = <built-in method CHECK of type object at 0x7f>(tensor([1.]), tensor([2.]))
 
 tests/test_net.py:23: AssertionError'
-like "pytest's own words of a failed comparison" "$(fxexplain --all - <<<"${pytest//\$2/allclose}")" 'compiled code gave other numbers.*test_net\.py:23 in test_matches'
-unlike "another assertion is no comparison" "$(fxexplain --all - <<<"${pytest//\$2/is_tensor}")" 'other numbers'
+like "pytest's own words of a failed comparison" "$(fxexplain --all - <<<"${pytest//CHECK/allclose}")" 'compiled code gave other numbers.*test_net\.py:23 in test_matches'
+unlike "another assertion is no comparison" "$(fxexplain --all - <<<"${pytest//CHECK/is_tensor}")" 'other numbers'
 like "py-spy: at the user's line" "$(fxexplain --all - <<'END'
 Thread 991 (active): "MainThread"
     fuse_nodes (torch/_inductor/scheduler.py:3020)
