@@ -12,7 +12,9 @@ unlike "so none is suggested" "$(of guard_index)" 'torch\._check'
 line='torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent expression'
 guard() { printf '%s %s.  (Size-like symbols: none)\n' "$line" "$1" | fxexplain -; }
 like "without its line, the expression" "$(guard 'Ne(u0, 12) (unhinted: Ne(u0, s70))')" 'with your names: torch\._check\(u0 != s70\).*never holds: torch\._check\(u0 == s70\)'
-like "a nested expression" "$(guard 'Eq(Max(1, u0), s0) (unhinted: Eq(Max(1, u0), s0))')" 'torch\._check\(Max\(1, u0\) == s0\)'
+like "a nested expression" "$(guard 'Eq(Max(1, u0), s0) (unhinted: Eq(Max(1, u0), s0))')" 'torch\._check\(torch\.sym_max\(1, u0\) == s0\)'
+like "SymPy's words are Python's" "$(guard 'Eq(Mod(u0 + 1, 3), 1) (unhinted: Eq(Mod(u0 + 1, 3), 1))')" 'torch\._check\(\(u0 \+ 1\) % 3 == 1\)'
+like "nested ones, too" "$(guard 'FloorDiv(Mod(u0, 8), 2) > 1 (unhinted: FloorDiv(Mod(u0, 8), 2) > 1)')" 'torch\._check\(\(u0 % 8\) // 2 > 1\)'
 like "not a comparison" "$(guard 'u0 > 2 & u0 < 9 (unhinted: u0 > 2 & u0 < 9)')" 'torch\._check\(u0 > 2 & u0 < 9\)'
 
 # ---- Ctrl-C and py-spy during a slow compilation ----
@@ -116,4 +118,8 @@ error="cqa7.main.cpp:17:57: error: 'vec_reduce_all' was not declared in this sco
 like "the first error in Inductor's code" "$(printf '[1/2] g++ -c\n/tmp/torchinductor_me/qa/%s\n' "$error" | fxexplain --all -)" "Failed: the C\+\+ or Triton compiler.*'vec_reduce_all' was not declared"
 unlike "an error in other code is not torch's" "$(printf '/home/me/server/%s\n' "$error" | fxexplain --all -)" 'Failed'
 like "a killed compiler ran out of memory" "$(printf 'c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n' | fxexplain --all -)" 'The C\+\+ compiler was killed.*TORCHINDUCTOR_COMPILE_THREADS'
+
+# ---- the text of an issue ----
+xz -dc "$ROOT/tests/data/traces/compile_error.log.xz" >compile_error.log
+like "the graph of a compilation that failed has its operations" "$(fxexplain report compile_error.log)" ', [0-9]+ graphs? with [1-9][0-9]* operations?,'
 done_testing
