@@ -130,6 +130,8 @@ def _record(fn, args, kwargs, result):
 
     f = fn.forward if isinstance(fn, torch.nn.Module) else fn
     f = getattr(f, "_pt2_of", f)
+    if getattr(f, "__name__", "") == "_call_impl" and isinstance(getattr(f, "__self__", None), torch.nn.Module):
+        f = type(f.__self__).forward.__get__(f.__self__)  # Module.compile()
     code = getattr(getattr(f, "__func__", f), "__code__", None)
     state, seen = {}, set()
     with torch.no_grad():

@@ -12,7 +12,9 @@ unlike "so none is suggested" "$(of guard_index)" 'torch\._check'
 line='torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent expression'
 guard() { printf '%s %s.  (Size-like symbols: none)\n' "$line" "$1" | fxexplain -; }
 like "without its line, the expression" "$(guard 'Ne(u0, 12) (unhinted: Ne(u0, s70))')" 'with your names: torch\._check\(u0 != s70\).*never holds: torch\._check\(u0 == s70\)'
-like "a nested expression" "$(guard 'Eq(Max(1, u0), s0) (unhinted: Eq(Max(1, u0), s0))')" 'torch\._check\(Max\(1, u0\) == s0\)'
+like "a nested expression" "$(guard 'Eq(Max(1, u0), s0) (unhinted: Eq(Max(1, u0), s0))')" 'torch\._check\(torch\.sym_max\(1, u0\) == s0\)'
+like "SymPy's words are Python's" "$(guard 'Eq(Mod(u0 + 1, 3), 1) (unhinted: Eq(Mod(u0 + 1, 3), 1))')" 'torch\._check\(\(u0 \+ 1\) % 3 == 1\)'
+like "nested ones, too" "$(guard 'FloorDiv(Mod(u0, 8), 2) > 1 (unhinted: FloorDiv(Mod(u0, 8), 2) > 1)')" 'torch\._check\(\(u0 % 8\) // 2 > 1\)'
 like "not a comparison" "$(guard 'u0 > 2 & u0 < 9 (unhinted: u0 > 2 & u0 < 9)')" 'torch\._check\(u0 > 2 & u0 < 9\)'
 
 # ---- Ctrl-C and py-spy during a slow compilation ----
@@ -64,4 +66,82 @@ like "a program's own exit code is its own failure" "$(printf 'Traceback (most r
 # ---- the printed recipe runs: the program fails, as before, so no && ----
 like "with a compile id, from a trace" "$(sed 's/AttributeError(/ValueError(/; s/log_of_all/triton_poi_fused_log_0/' "$ROOT/tests/data/pasted/triton_scalar.txt" | fxexplain --all -)" 'next +TORCH_TRACE=traces python app\.py; fxminify --graph 0/0 traces/\*\.log'
 unlike "no recipe needs the program to succeed" "$(for f in "$ROOT"/tests/data/pasted/*.txt; do fxexplain --all - <"$f"; done)" 'app\.py &&'
+
+# ---- dresses: cut heads, pytest's indentation, py-spy ----
+explanation='  Explanation: Dynamo failed to run FX node with fake tensors: call_function <built-in function linear>(*(FakeTensor(..., size=(4, 126)), Parameter(FakeTensor(..., size=(10, 128)))), **{}): got RuntimeError('"'"'a and b must have same reduction dim, but got [4, 126] X [128, 10].'"'"')
+  Hint: Your code may result in an error when running in eager.
+
+  Developer debug context: 
+
+ For more details about this graph break, please visit: https://meta-pytorch.github.io/compile-graph-break-site/gb/gb4315.html
+
+from user code:
+   File "/home/me/model.py", line 10, in forward
+    return self.fc(x)'
+like "the message's first line is cut off" "$(fxexplain --all - <<<"$explanation")" 'model\.py:10 in forward: RuntimeError: a and b.*in_features=128'
+pytest='____________________________ test_matches _____________________________
+
+    def test_matches():
+        eager = net(x)
+>       assert torch.CHECK(eager, compiled)
+E       AssertionError: assert False
+E        +  where False = <built-in method CHECK of type object at 0x7f>(tensor([1.]), tensor([2.]))
+
+tests/test_net.py:23: AssertionError'
+like "pytest's own words of a failed comparison" "$(fxexplain --all - <<<"${pytest//CHECK/allclose}")" 'compiled code gave other numbers.*test_net\.py:23 in test_matches'
+unlike "another assertion is no comparison" "$(fxexplain --all - <<<"${pytest//CHECK/is_tensor}")" 'other numbers'
+like "py-spy: at the user's line" "$(fxexplain --all - <<'END'
+Thread 991 (active): "MainThread"
+    fuse_nodes (torch/_inductor/scheduler.py:3020)
+    _compile (sympy/core/basic.py:12)
+    compile_fx_inner (torch/_inductor/compile_fx.py:790)
+    wait (threading.py:327)
+    train_step (train.py:61)
+    <module> (main.py:9)
+END
+)" 'train\.py:61 in train_step: A stack of a process in which Inductor'
+
+# ---- whose line, whose kernel ----
+line='File "%s", line 280, in __init__
+    validate(data)
+torch._dynamo.exc.Unsupported: Unsupported method call
+  Explanation: Dynamo does not know how to trace method `validate`
+  Hint: Avoid calling it.
+
+  Developer debug context: call_method x [] {}
+
+from user code:
+   File "/home/me/app.py", line 5, in f
+    M(x)
+  File "%s", line 280, in __init__
+    validate(data)
+'
+mkdir -p site/pydantic site/pydantic-2.11.3.dist-info
+# shellcheck disable=SC2059 # a form with two places
+from() { printf "Traceback (most recent call last):\n  $line" "$1" "$1" | fxexplain --all -; }
+like "a package beside its dist-info is not the program" "$(from "$PWD/site/pydantic/main.py")" 'app\.py:5 in f, through .*pydantic/main\.py:280'
+like "a folder without one is" "$(from "$PWD/site/mine/main.py")" 'error +.*site/mine/main\.py:280 in __init__: Unsupported'
+triton='triton.compiler.errors.CompilationError: at 4:11:
+def %s(x_ptr, n):
+    y = x * 2
+    out = y + z
+           ^
+ValueError('"'"'Cannot make_shape_compatible: incompatible dimensions at index 0: 1024 and 512'"'"')'
+# shellcheck disable=SC2059
+like "a Triton kernel of the program's own" "$(printf "$triton" scale_kernel | fxexplain --all -)" "Failed: the program's own Triton kernel scale_kernel.*line 4: out = y \+ z.*TRITON_INTERPRET=1"
+# shellcheck disable=SC2059
+unlike "not one of Inductor's" "$(printf "$triton" triton_poi_fused_add_0 | fxexplain --all -)" "own Triton kernel"
+product() { printf 'Traceback (most recent call last):\n  File "/home/me/app.py", line 5, in f\n    %s\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)\n' "$1" | fxexplain --all -; }
+like "x @ y has no in_features" "$(product 'return x @ y')" 'hint +x @ y multiplies'
+like "a layer has" "$(product 'return self.fc(x)')" 'in_features=4'
+
+# ---- a build's output without Python's exception ----
+error="cqa7.main.cpp:17:57: error: 'vec_reduce_all' was not declared in this scope"
+like "the first error in Inductor's code" "$(printf '[1/2] g++ -c\n/tmp/torchinductor_me/qa/%s\n' "$error" | fxexplain --all -)" "Failed: the C\+\+ or Triton compiler.*'vec_reduce_all' was not declared"
+unlike "an error in other code is not torch's" "$(printf '/home/me/server/%s\n' "$error" | fxexplain --all -)" 'Failed'
+like "a killed compiler ran out of memory" "$(printf 'c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n' | fxexplain --all -)" 'The C\+\+ compiler was killed.*TORCHINDUCTOR_COMPILE_THREADS'
+
+# ---- the text of an issue ----
+xz -dc "$ROOT/tests/data/traces/compile_error.log.xz" >compile_error.log
+like "the graph of a compilation that failed has its operations" "$(fxexplain report compile_error.log)" ', [0-9]+ graphs? with [1-9][0-9]* operations?,'
 done_testing

@@ -388,7 +388,7 @@ if sys.argv[1] == "same" or not eager:
 EOS
 alone() { # alone ARG... -> status, component, basis; what ran
 	rm -f ran-*
-	run fxexplain run ${options-} --json -o again.json -- python3 alone.py "$@"
+	run fxexplain run ${options:+"$options"} --json -o again.json -- python3 alone.py "$@"
 	echo "$status $(jq -r '.verdict | [.component, .basis, .title] | map(. // "-") | join(", ")' again.json), $(echo ran-*), $(grep -c 'running it again' err)"
 }
 not_known="1 -, not known, which part failed: eager was not run, ran-compiled, 0"

@@ -42,7 +42,8 @@ document cache fxexplain cache --json cached/cache --trace cached/changed.log --
 fxexplain report -q --bundle x.pt2b --with log.npy "$DATA/graph_breaks.log"
 document bundle fxexplain --json replay x.pt2b
 document bisect fxexplain --json run --bisect -- true
-document kept sh -c 'DIR=$1 TORCH_LOGS=x fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat "$XDG_STATE_HOME"/pt2utils/runs/*/run.json' -
+# shellcheck disable=SC2016 # words for another shell
+document kept sh -c 'TORCH_LOGS=x fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat "$XDG_STATE_HOME"/pt2utils/runs/*/run.json' -
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 fxexplain run -q -- sh -c "cp '$DATA/graph_breaks.log' \"\$TORCH_TRACE\"" 2>/dev/null
 document runs pt2 runs --json

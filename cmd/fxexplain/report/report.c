@@ -123,16 +123,33 @@ static void put_logs(struct report_text *t)
 	buf_adds(t->b, n ? ".\n\n" : "");
 }
 
+/* A compilation that failed has no number of operations in its metrics; the graph that Dynamo captured for it has one. */
+static uint64_t operations(const struct facts *f)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < f->n_compile; i++)
+		sum += f->compile[i].ops > 0 ? (uint64_t)f->compile[i].ops : 0;
+	for (uint32_t i = 0; i < f->n_graph; i++) {
+		const struct fact_graph *g = &f->graph[i];
+		if (g->compile != NONE && g->ops > 0 && f->compile[g->compile].ops <= 0 &&
+		    slice_is(facts_text(f, g->name), "dynamo_output_graph"))
+			sum += (uint64_t)g->ops;
+	}
+	return sum;
+}
+
 static void put_numbers(struct report_text *t)
 {
 	const struct explanation *x = t->x;
 	if (!x->sum.compiles && !x->sum.graph_breaks && !x->sum.recompiles)
 		return;
-	buf_addf(t->b, "%llu frames, %llu compilations, %llu of them recompilations, %llu graph breaks", (unsigned long long)x->sum.frames,
-		 (unsigned long long)x->sum.compiles, (unsigned long long)x->sum.recompiles, (unsigned long long)x->sum.graph_breaks);
+	buf_addf(t->b, "%llu frame%s, %llu compilation%s, %llu recompilation%s, %llu graph break%s", (unsigned long long)x->sum.frames,
+		 plural(x->sum.frames), (unsigned long long)x->sum.compiles, plural(x->sum.compiles), (unsigned long long)x->sum.recompiles,
+		 plural(x->sum.recompiles), (unsigned long long)x->sum.graph_breaks, plural(x->sum.graph_breaks));
+	const uint64_t ops = operations(x->facts);
 	if (x->sum.graphs)
-		buf_addf(t->b, ", %llu graphs with %llu operations", (unsigned long long)x->sum.graphs,
-			 (unsigned long long)x->sum.graph_ops);
+		buf_addf(t->b, ", %llu graph%s with %llu operation%s", (unsigned long long)x->sum.graphs, plural(x->sum.graphs),
+			 (unsigned long long)ops, plural(ops));
 	if (x->sum.restarts)
 		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->sum.restarts);
 	if (x->sum.compile_seconds >= 0) {

@@ -10,6 +10,7 @@
 #include "base/tool/diag.h"
 #include "base/json.h"
 #include "base/html/html.h"
+#include "run/kept/kept.h"
 #include "run/patterns/patterns.h"
 #include "run/textlog/textlog.h"
 #include "run/trace/trace.h"
@@ -91,6 +92,8 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	facts_finish(&f);
 	explain(&x, &f);
 	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;
+	if (b->kept && x.n_component && slice_starts(x.component[0].minify, "fxminify --graph"))
+		t->minify = keep(b, x.component[0].minify);
 	explanation_release(&x);
 	facts_release(&f);
 }
@@ -154,12 +157,54 @@ static int make_file(const char *path)
 	return fd;
 }
 
-static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
+/* Interrupted during a run: report what the earlier runs showed. */
+static _Noreturn void interrupted(struct bisect *b)
+{
+	struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled()};
+	b->ended_by = r.sig;
+	run_remove_folder();
+	if (b->n && child_signal_count() < 2) /* second signal: exit at once */
+		b->tell(b);
+	child_exit_like(&r);
+}
+
+void bisect_start(struct bisect *b, const char *const *argv, const char *const *env, const char *dir, struct child_result *r)
 {
 	struct err err;
 	OWNED(childset_release) struct childset set = {0};
 	struct child_event ev = {0};
 	FREED char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
+	if (mkdir(dir, 0700) < 0)
+		die_errno(EXIT_ENVIRON, "cannot create '%s'", dir);
+	int fd_out = make_file(out), fd_err = make_file(text);
+	struct child_spec spec = {
+	    .argv = argv,
+	    .env_set = env,
+	    .in.how = CHILD_NULL,
+	    .out = {CHILD_FD, fd_out},
+	    .err = {CHILD_FD, fd_err},
+	    .before_exec = run_as_before,
+	    .timeout_ms = b->timeout_ms,
+	    .die_with_parent = true,
+	};
+	struct child *c = child_start(&set, &spec, &err);
+	if (!c)
+		die_err(&err);
+	while (ev.what != CHILD_ENDED) {
+		if (childset_wait(&set, -1, -1, &ev) < 0)
+			die_errno(EXIT_ENVIRON, "cannot wait for '%s'", argv[0]);
+		if (ev.what == CHILD_INTERRUPTED && child_signalled())
+			child_stop(c);
+	}
+	*r = *child_result(c);
+	close(fd_out);
+	close(fd_err);
+	if (child_signalled())
+		interrupted(b);
+}
+
+static void start_trial(struct bisect *b, struct trial *t, const char *dir)
+{
 	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
 	FREED char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
 	FREED char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
@@ -175,31 +220,9 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 		env[n++] = "TORCH_COMPILE_DISABLE=1"; /* torch/_dynamo/config.py */
 		env[n++] = "TORCHDYNAMO_DISABLE=1";   /* torch/_dynamo/eval_frame.py, since 2.0 */
 	}
-	if (t->backend && !*t->backend && !t->setting && b->n > 1)
+	if (t->backend && !*t->backend && !t->setting && b->n > 0)
 		env[n++] = "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1";
-	int fd_out = make_file(out), fd_err = make_file(text);
-	struct child_spec spec = {
-	    .argv = (const char *const *)b->command,
-	    .env_set = env,
-	    .in.how = CHILD_NULL,
-	    .out = {CHILD_FD, fd_out},
-	    .err = {CHILD_FD, fd_err},
-	    .before_exec = run_as_before,
-	    .timeout_ms = b->timeout_ms,
-	    .die_with_parent = true,
-	};
-	struct child *c = child_start(&set, &spec, &err);
-	if (!c)
-		die_err(&err);
-	while (ev.what != CHILD_ENDED) {
-		if (childset_wait(&set, -1, -1, &ev) < 0)
-			die_errno(EXIT_ENVIRON, "cannot wait for '%s'", b->command[0]);
-		if (ev.what == CHILD_INTERRUPTED && child_signalled())
-			child_stop(c);
-	}
-	t->r = *child_result(c);
-	close(fd_out);
-	close(fd_err);
+	bisect_start(b, (const char *const *)b->command, env, dir, &t->r);
 }
 
 static void tell(const struct bisect *b)
@@ -210,18 +233,6 @@ static void tell(const struct bisect *b)
 	else
 		bisect_show(&s, b);
 	explain_write(&s, b->o->output);
-}
-
-/* Interrupted during a run: report what the earlier runs showed. */
-static _Noreturn void interrupted(struct bisect *b)
-{
-	struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled()};
-	b->ended_by = r.sig;
-	b->n--;
-	run_remove_folder();
-	if (b->n && child_signal_count() < 2) /* second signal: exit at once */
-		tell(b);
-	child_exit_like(&r);
 }
 
 static void progress(const struct bisect *b, const struct trial *t)
@@ -236,16 +247,20 @@ static void progress(const struct bisect *b, const struct trial *t)
 
 static struct trial *run_trial(struct bisect *b, const char *name, const char *backend, const char *setting)
 {
-	struct trial *t = &b->trial[b->n++];
-	FREED char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir),
+	struct trial *t = &b->trial[b->n]; /* it counts once it has ended */
+	FREED char *dir = xasprintf("%s/%u", b->folder, b->n + 1), *text = xasprintf("%s/stderr.txt", dir),
 		   *report = xasprintf("%s/report", dir);
-	*t = (struct trial){
-	    .name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
-	if (mkdir(dir, 0700) < 0)
-		die_errno(EXIT_ENVIRON, "cannot create '%s'", dir);
-	start_and_wait(b, t, dir);
-	if (child_signalled())
-		interrupted(b);
+	*t = (struct trial){.name = name,
+			    .backend = backend,
+			    .setting = setting,
+			    .error = "",
+			    .key = "",
+			    .where = "",
+			    .minify = "",
+			    .torch = "",
+			    .asked = ""};
+	start_trial(b, t, dir);
+	b->n++;
 	t->failed = t->r.how != CHILD_EXITED || t->r.status != 0;
 	t->stopped = t->r.how == CHILD_TIMED_OUT;
 	if (t->failed)
@@ -297,17 +312,8 @@ static bool unreached(const struct bisect *b)
 	return tried && !*bisect_asked(b);
 }
 
-/* Does it fail again? Run without caches, which also tells whether they matter. Then, if Inductor's code fails when it runs: which part of
- * Inductor can be switched off to avoid it. */
-static void look_closer(struct bisect *b)
+void bisect_parts(struct bisect *b)
 {
-	b->again = run_trial(b, "as it is, without caches", "", NULL);
-	if (!counts_as_failure(b, b->again)) {
-		struct trial *third = run_trial(b, "as it is", "", "");
-		b->cached = counts_as_failure(b, third);
-		b->flaky = !b->cached;
-		return;
-	}
 	if (bisect_while_compiling(b->first) || !bisect_inductor(b))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(parts) && !b->part; i++) {
@@ -319,7 +325,22 @@ static void look_closer(struct bisect *b)
 	}
 }
 
-static void bisect(struct bisect *b)
+/* Does it fail again? Run without caches, which also tells whether they matter. Then, if Inductor's code fails when it runs: which part of
+ * Inductor can be switched off to avoid it. */
+static void look_closer(struct bisect *b)
+{
+	b->again = run_trial(b, "as it is, without caches", "", NULL);
+	if (!counts_as_failure(b, b->again)) {
+		struct trial *third = run_trial(b, "as it is", "", "");
+		b->cached = counts_as_failure(b, third);
+		b->flaky = !b->cached;
+		return;
+	}
+	if (!b->no_parts)
+		bisect_parts(b);
+}
+
+void bisect_search(struct bisect *b)
 {
 	b->passes = -1;
 	b->fails = AS_IS;
@@ -336,21 +357,39 @@ static void bisect(struct bisect *b)
 		look_closer(b);
 }
 
-int bisect_run(char *const *command, const char *keep, int timeout_ms)
+void bisect_open(struct bisect *b)
 {
-	struct bisect b = {.o = &explain_opt, .command = command, .timeout_ms = timeout_ms};
+	put_site(b);
+	b->known = patterns_load(NULL, &(struct err){0});
+	b->first = &b->trial[0];
+}
+
+void bisect_close(struct bisect *b)
+{
+	arena_release(&b->arena);
+	patterns_free(b->known);
+	free(b->site);
+}
+
+int bisect_run(char *const *command, const char *keep, bool kept, int timeout_ms)
+{
+	struct bisect b = {.o = &explain_opt, .command = command, .timeout_ms = timeout_ms, .tell = tell};
+	struct err err;
 	explain_only("--bisect only writes text or --json");
-	char *kept = keep ? run_kept_folder(keep) : NULL;
-	b.folder = kept ? kept : run_private_folder();
-	put_site(&b);
-	b.known = patterns_load(NULL, &(struct err){0});
-	bisect(&b);
+	char *own = keep ? run_kept_folder(keep) : NULL;
+	struct kept *run = kept && !own ? kept_begin("fxexplain run --bisect", (const char *const *)command, &err) : NULL;
+	b.folder = own ? own : run ? kept_folder(run) : run_private_folder();
+	b.kept = own || run;
+	bisect_open(&b);
+	bisect_search(&b);
 	run_remove_folder();
 	tell(&b);
 	int status = !b.first->failed ? EXIT_FINE : b.unreached ? EXIT_ENVIRON : EXIT_FOUND;
-	arena_release(&b.arena);
-	patterns_free(b.known);
-	free(b.site);
-	free(kept);
+	kept_end(run, b.first->failed ? &(struct kept_result){.seconds = (double)b.first->r.wall_ns / 1e9,
+							      .status = b.first->r.status,
+							      .sig = b.first->r.sig}
+				      : NULL);
+	bisect_close(&b);
+	free(own);
 	return status;
 }

@@ -8,7 +8,7 @@
 
 /* ---- the verdict ---- */
 
-static enum component verdict(const struct bisect *b)
+enum component bisect_verdict(const struct bisect *b)
 {
 	if (!b->first->failed || b->flaky || b->unreached || b->ended_by)
 		return COMPONENT_NONE;
@@ -48,7 +48,7 @@ static void add_trial_line(struct buf *out, const struct bisect *b, const struct
 	buf_addc(out, '\n');
 }
 
-static void add_evidence(struct buf *out, const struct bisect *b)
+void bisect_evidence(struct buf *out, const struct bisect *b)
 {
 	add_trial_line(out, b, b->first);
 	if (!b->first->failed)
@@ -82,9 +82,9 @@ static void add_known(struct buf *out, const struct bisect *b)
 		buf_addf(out, "%s%.*s", p == b->passes + 1 ? "" : "; ", (int)strcspn(places[p].what, ":,"), places[p].what);
 }
 
-static void add_sentence(struct buf *out, const struct bisect *b)
+void bisect_sentence(struct buf *out, const struct bisect *b)
 {
-	enum component c = verdict(b);
+	enum component c = bisect_verdict(b);
 	if (b->ended_by)
 		add_known(out, b);
 	else if (!b->first->failed)
@@ -126,6 +126,10 @@ static void add_command(struct buf *out, const struct bisect *b, const char *bef
 static void add_minify(struct buf *out, const struct bisect *b, const char *after)
 {
 	int level = b->first->r.sig ? 3 : bisect_while_compiling(b->first) ? 2 : 4;
+	if (level == 2 && *b->first->minify) { /* of a trace that is kept */
+		buf_addf(out, "%s\n", b->first->minify);
+		return;
+	}
 	FREED char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
 	add_command(out, b, before);
 	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
@@ -143,9 +147,9 @@ static void add_bisector(struct buf *out, const struct bisect *b)
 }
 
 /* Suggests what to run next, one command a line. */
-static void add_next(struct buf *out, const struct bisect *b)
+void bisect_next(struct buf *out, const struct bisect *b)
 {
-	switch (verdict(b)) {
+	switch (bisect_verdict(b)) {
 	case COMPONENT_EAGER: add_command(out, b, "TORCHDYNAMO_DISABLE=1"); break;
 	case COMPONENT_DYNAMO:
 		add_command(out, b, "fxexplain run -a --");
@@ -177,15 +181,9 @@ static void add_cell(struct buf *cells, struct buf *text)
 	buf_reset(text);
 }
 
-void bisect_show(struct screen *s, const struct bisect *b)
+void bisect_table(struct screen *s, const struct bisect *b)
 {
 	LOCAL_BUF cells = {0}, text = {0};
-	struct slice rest, line;
-	add_sentence(&text, b);
-	put_bold(s, verdict(b) == COMPONENT_NONE ? "Verdict" : component_name[verdict(b)]);
-	buf_adds(&s->b, ": ");
-	buf_add_slice(&s->b, buf_slice(&text));
-	buf_adds(&s->b, "\n\n");
 	buf_adds(&cells, "backend\tresult\tseconds\n");
 	for (unsigned i = 0; i < b->n; i++) {
 		const struct trial *t = &b->trial[i];
@@ -202,8 +200,20 @@ void bisect_show(struct screen *s, const struct bisect *b)
 		buf_addf(&cells, "\t%.1f\n", (double)t->r.wall_ns / 1e9);
 	}
 	put_table(s, buf_slice(&cells));
+}
+
+void bisect_show(struct screen *s, const struct bisect *b)
+{
+	LOCAL_BUF text = {0};
+	struct slice rest, line;
+	bisect_sentence(&text, b);
+	put_bold(s, bisect_verdict(b) == COMPONENT_NONE ? "Verdict" : component_name[bisect_verdict(b)]);
+	buf_adds(&s->b, ": ");
+	buf_add_slice(&s->b, buf_slice(&text));
+	buf_adds(&s->b, "\n\n");
+	bisect_table(s, b);
 	buf_reset(&text);
-	add_next(&text, b);
+	bisect_next(&text, b);
 	if (text.len)
 		buf_adds(&s->b, "\nNext:\n");
 	for (rest = buf_slice(&text); slice_line(&rest, &line);)
@@ -226,6 +236,14 @@ static void put_trial(struct json_out *o, const struct bisect *b, const struct t
 	json_close(o);
 }
 
+void bisect_runs(struct json_out *o, const struct bisect *b)
+{
+	json_member_arr(o, "runs");
+	for (unsigned i = 0; i < b->n; i++)
+		put_trial(o, b, &b->trial[i]);
+	json_close(o);
+}
+
 void bisect_document(struct buf *out, const struct bisect *b)
 {
 	struct json_out o = {.b = out};
@@ -241,22 +259,19 @@ void bisect_document(struct buf *out, const struct bisect *b)
 	json_member(&o, "torch", slice_str(bisect_torch(b)));
 	json_member(&o, "asked_for", slice_str(bisect_asked(b)));
 	json_member_bool(&o, "fails", b->first->failed);
-	json_member(&o, "component", slice_str(verdict(b) == COMPONENT_NONE ? "" : component_name[verdict(b)]));
+	json_member(&o, "component", slice_str(bisect_verdict(b) == COMPONENT_NONE ? "" : component_name[bisect_verdict(b)]));
 	json_member_bool(&o, "flaky", b->flaky);
 	json_member_count(&o, "ended_by", b->ended_by ? b->ended_by : -1);
 	json_member(&o, "part", slice_str(b->part ? b->part->setting : ""));
-	add_sentence(&text, b);
+	bisect_sentence(&text, b);
 	json_member(&o, "verdict", buf_slice(&text));
 	buf_reset(&text);
-	add_evidence(&text, b);
+	bisect_evidence(&text, b);
 	json_member_lines(&o, "evidence", buf_slice(&text));
 	buf_reset(&text);
-	add_next(&text, b);
+	bisect_next(&text, b);
 	json_member_lines(&o, "next", buf_slice(&text));
-	json_member_arr(&o, "runs");
-	for (unsigned i = 0; i < b->n; i++)
-		put_trial(&o, b, &b->trial[i]);
-	json_close(&o);
+	bisect_runs(&o, b);
 	json_close(&o);
 	buf_addc(out, '\n');
 }

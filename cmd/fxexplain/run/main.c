@@ -16,6 +16,7 @@
 #include "run/kept/kept.h"
 #include "run/recheck.h"
 #include "run/tap.h"
+#include "run/wrong.h"
 #include "base/io/write.h"
 #include "base/text.h"
 
@@ -29,7 +30,7 @@
 #include <unistd.h>
 
 static struct {
-	bool bisect, recheck, no_recheck, no_keep;
+	bool bisect, wrong, recheck, no_recheck, no_keep;
 	const char *keep, *bundle;
 	int timeout; /* seconds; 0: none */
 } own;
@@ -37,6 +38,9 @@ static struct {
 static const struct opt options[] = {
     OPT_FLAG(0, "bisect", &own.bisect, "find the component that fails: dynamo, aot, inductor",
 	     .more = "Runs the command with the backends eager, aot_eager and inductor in turn."),
+    OPT_FLAG(0, "wrong", &own.wrong, "find what makes its numbers wrong: a kernel, lost state",
+	     .more =
+		 "For a program whose own check of its numbers fails: bisects, verifies each kernel, compares what calls leave behind."),
     OPT_FLAG(0, "recheck", &own.recheck, "if it fails: run it again without torch.compile",
 	     .more = "Sets TORCH_COMPILE_DISABLE=1 and compares the failures: does eager fail, too? Its output is not shown."),
     OPT_FLAG(0, "no-recheck", &own.no_recheck, "never run it again; do not ask", .rare = true),
@@ -241,17 +245,25 @@ static void run_again(struct session *s)
 {
 	struct cowview *view = NULL;
 	struct err err;
+	char *stage = NULL;
 	if (own.no_recheck || s->timed_out || child_signalled() || ended_well(s))
 		return;
 	const bool may = own.recheck || (s->traces.n && recheck_may(&s->r, &s->traces) && is_wanted(s));
 	if (!may || (!own.recheck && recheck_asks(s->o) && !recheck_ask(s->command[0], &s->r)))
 		return;
-	if (!own.recheck && !recheck_asks(s->o) && (!recheck_unread(s->input) || !(view = cowview_new(&err))))
-		return;
+	if (!own.recheck && !recheck_asks(s->o)) {
+		stage = recheck_unread(s->input) ? temp_folder(TEMP_RUN, &err) : NULL;
+		view = stage ? cowview_new(stage, &err) : NULL;
+		if (!view) {
+			temp_folder_remove(stage);
+			return;
+		}
+	}
 	s->again_text = xasprintf("%s/eager.txt", folder_of(s));
 	say_again(s, view ? ", on a copy-on-write view of the files and without network (--no-recheck: never)" : "");
 	recheck_run(&s->again, s->command, s->again_text, view ? RECHECK_ALONE_MS : run_timeout_ms(own.timeout), view);
 	cowview_free(view);
+	temp_folder_remove(stage);
 	if (s->again.ran)
 		say_again(s, "");
 }
@@ -403,7 +415,11 @@ static void check_options(const struct explain_options *o)
 		die(EXIT_USAGE, "--recheck conflicts with --no-recheck");
 	if (own.keep && own.no_keep)
 		die(EXIT_USAGE, "--keep conflicts with --no-keep");
-	if (what && !o->output && !own.bisect)
+	if (own.wrong && (own.bisect || own.recheck))
+		die(EXIT_USAGE, "--wrong conflicts with --bisect and --recheck, which it does, too");
+	if (own.wrong && own.no_keep)
+		die(EXIT_USAGE, "--wrong keeps the graph at fault and its inputs: it conflicts with --no-keep");
+	if (what && !o->output && !own.bisect && !own.wrong)
 		die(EXIT_USAGE, "the command uses standard output: %s needs -o FILE here", what);
 }
 
@@ -425,8 +441,10 @@ static int run_main(struct operands *in)
 	output_fail_writes(); /* and no output_watch_signals(): signals go to the command first */
 	check_options(opt);
 	child_signals(CHILD_SIGNALS_FORWARD);
+	if (own.wrong)
+		return wrong_run(in->command, own.keep, run_timeout_ms(own.timeout));
 	if (own.bisect)
-		return bisect_run(in->command, own.keep, run_timeout_ms(own.timeout));
+		return bisect_run(in->command, own.keep, !own.no_keep, run_timeout_ms(own.timeout));
 	set_up(&s);
 	run_watched(&s);
 	list_new(&s.traces, s.folder, &s.before);

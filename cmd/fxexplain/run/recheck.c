@@ -60,8 +60,8 @@ bool recheck_wanted(const struct explain_options *o, const char *const *path, in
 	if (n && load_operands(&f, NULL, &quiet, path, n, &lost, &err) == 0) {
 		explain(&x, &f);
 		const struct component_view *v = x.n_component ? &x.component[0] : NULL;
-		open = v && !v->unfinished && !v->interrupted && v->failure != NONE && f.failure[v->failure].ended && v->sure != SURE_PROVEN &&
-		       (v->component == COMPONENT_NONE || v->component == COMPONENT_EAGER);
+		open = v && !v->unfinished && !v->interrupted && v->failure != NONE && f.failure[v->failure].ended &&
+		       v->sure != SURE_PROVEN && (v->component == COMPONENT_NONE || v->component == COMPONENT_EAGER);
 		explanation_release(&x);
 	}
 	facts_release(&f);

@@ -5,9 +5,9 @@
  *     recheck_tell(&again, &first, &facts);                                      // facts.eager: before explain()
  *
  * `fxexplain run --recheck` asks for it. Without it, on a terminal the user is asked; elsewhere it is done only on a copy-on-write view of
- * the files, without network (base/process/cowview.h), where that can be had. In both cases only if the log leaves open which part failed, the
- * run took less than a minute, is no rank of a distributed job, and the machine has no GPU, which a second process might disturb; and, where
- * nobody is asked, if the command took nothing from standard input.
+ * the files, without network (base/process/cowview.h), where that can be had. In both cases only if the log leaves open which part failed,
+ * the run took less than a minute and is not a rank of a distributed job, and the machine has no GPU, which a second process might disturb;
+ * and, where nobody is asked, if the command took nothing from standard input.
  *
  * Only the same failure counts as "eager fails too": the same exception, with the same message (apart from numbers and paths that vary), at
  * the same line of the program; what Dynamo raises for an exception of the traced code is compared by that exception. Without an exception,

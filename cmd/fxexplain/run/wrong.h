@@ -38,7 +38,7 @@ struct wrong {
 	int fault; /* index of graph; -1: none */
 	struct wrong_lost lost[WRONG_LOST];
 	unsigned n_lost;
-	bool compared; /* the state of calls was */
+	bool compared;    /* the state of calls was */
 	const char *note; /* why a step could not be done; NULL */
 };
 

@@ -13,6 +13,7 @@
 #include "base/process/child.h"
 #include "base/process/cowview.h"
 #include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 
 static struct err err;
 
@@ -70,9 +71,12 @@ static void test_view(void **state)
 	make("gone");
 	assert_int_equal(mkdir("dir", 0700), 0);
 	make("dir/file");
-	struct cowview *v = cowview_new(&err);
+	char *stage = temp_folder(TEMP_RUN, &err);
+	assert_non_null(stage);
+	struct cowview *v = cowview_new(stage, &err);
 	if (!v) {
 		print_message("# skipped: %s\n", err.text);
+		temp_folder_remove(stage);
 		skip();
 	}
 	for (int i = 0; i < 2; i++) { /* a fresh one each time */
@@ -83,6 +87,7 @@ static void test_view(void **state)
 		child_result_release(&r);
 	}
 	cowview_free(v);
+	temp_folder_remove(stage);
 	assert_int_equal(stat("old", &st), 0);
 	assert_int_equal(st.st_size, 3);
 	assert_int_equal(stat("gone", &st) | stat("dir/file", &st), 0);

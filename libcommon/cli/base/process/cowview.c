@@ -4,7 +4,6 @@
 #include "base/process/child.h"
 #include "base/process/linux.h"
 #include "base/text.h"
-#include "base/tool/tempfolder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +19,8 @@
 
 enum { MOST_PLACES = 512, DEEPEST = 8 };
 
-/* A folder or file of the view. An overlay shows no mount below its lower layer, and in a user namespace the kernel refuses one that has any
- * (clone_private_mount): a folder with mounts below is made anew, with an overlay for each of its folders that has none. */
+/* A folder or file of the view. An overlay shows no mount below its lower layer, and in a user namespace the kernel refuses one that has
+ * any (clone_private_mount): a folder with mounts below is made again, with an overlay for each of its folders that has none. */
 struct place {
 	char *path, *at; /* at: where it is put */
 	char *upper, *work, *options, *to;
@@ -303,7 +302,7 @@ void cowview_free(struct cowview *v)
 	free(v->mount);
 	free(v->root);
 	free(v->cwd);
-	temp_folder_remove(v->stage);
+	free(v->stage);
 	free(v);
 }
 
@@ -333,7 +332,7 @@ static int try_it(struct cowview *v, struct err *err)
 	return fine ? 0 : err_set(err, EXIT_ENVIRON, "a copy-on-write view of the files cannot be made here");
 }
 
-struct cowview *cowview_new(struct err *err)
+struct cowview *cowview_new(const char *folder, struct err *err)
 {
 	char cwd[PATH_MAX];
 	struct cowview *v = xcalloc(1, sizeof(*v));
@@ -345,10 +344,9 @@ struct cowview *cowview_new(struct err *err)
 		return NULL;
 	}
 	v->cwd = xstrdup(cwd);
-	v->stage = temp_folder(TEMP_RUN, err);
-	if (v->stage)
-		v->root = xasprintf("%s/root", v->stage);
-	if (v->stage && read_mounts(v, err) == 0) {
+	v->stage = xstrdup(folder);
+	v->root = xasprintf("%s/root", folder);
+	if (read_mounts(v, err) == 0) {
 		add_place(v, "/", 0);
 		if (try_it(v, err) == 0)
 			return v;

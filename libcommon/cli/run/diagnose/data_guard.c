@@ -62,6 +62,90 @@ static bool of_sympy(struct slice s, struct comparison *out)
 	return compares(s, out);
 }
 
+/* "n > 0: return x", without what follows the condition. */
+static bool up_to_colon(struct slice *code)
+{
+	int depth = 0;
+	for (size_t i = 0; i < code->n; i++) {
+		char c = code->p[i];
+		depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+		if (c == ':' && !depth) {
+			code->n = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The argument of a call that starts at s: up to a comma or the bracket that ends it. */
+static size_t argument(struct slice s)
+{
+	int depth = 0;
+	size_t i = 0;
+	for (; i < s.n && (depth || (s.p[i] != ',' && s.p[i] != ')')); i++)
+		depth += (s.p[i] == '(') - (s.p[i] == ')');
+	return i;
+}
+
+static void put_python(struct buf *b, struct slice s, int nested);
+
+/* "a + 1" as part of a product: "(a + 1)". */
+static void put_operand(struct buf *b, struct slice s, int nested)
+{
+	s = slice_trim(s);
+	bool simple = !slice_chr(s, ' ');
+	buf_adds(b, simple ? "" : "(");
+	put_python(b, s, nested);
+	buf_adds(b, simple ? "" : ")");
+}
+
+/* SymPy's words for what Python has operators and torch has functions for: Mod(u0, 3) is u0 % 3, Max(1, u0) torch.sym_max(1, u0). */
+static void put_python(struct buf *b, struct slice s, int nested)
+{
+	enum { DEEP = 32 };
+	static const char *const operators[][2] = {
+	    {"PythonMod(", " % "}, {"Mod(", " % "}, {"FloorDiv(", " // "}, {"CleanDiv(", " // "}, {"PowByNatural(", " ** "}};
+	static const char *const functions[][2] = {{"Max(", "torch.sym_max("}, {"Min(", "torch.sym_min("}};
+	for (size_t i = 0; i < s.n;) {
+		struct slice rest = slice_of(s.p + i, s.n - i);
+		bool word = i && (s.p[i - 1] == '_' || (s.p[i - 1] >= 'a' && s.p[i - 1] <= 'z') || (s.p[i - 1] >= 'A' && s.p[i - 1] <= 'Z'));
+		size_t k = 0;
+		while (k < ARRAY_LEN(operators) && (word || !slice_starts(rest, operators[k][0])))
+			k++;
+		if (k < ARRAY_LEN(operators) && nested < DEEP) {
+			size_t from = strlen(operators[k][0]);
+			struct slice first = slice_of(rest.p + from, rest.n - from);
+			first.n = argument(first);
+			size_t comma = from + first.n;
+			struct slice second = slice_of(rest.p + comma, rest.n - comma);
+			if (slice_starts(second, ",")) {
+				second = slice_of(second.p + 1, second.n - 1);
+				size_t n = argument(second);
+				put_operand(b, first, nested + 1);
+				buf_adds(b, operators[k][1]);
+				put_operand(b, slice_of(second.p, n), nested + 1);
+				i += comma + 1 + n + (n < second.n); /* with its bracket */
+				continue;
+			}
+		}
+		for (k = 0; k < ARRAY_LEN(functions) && (word || !slice_starts(rest, functions[k][0])); k++)
+			;
+		if (k < ARRAY_LEN(functions)) {
+			buf_adds(b, functions[k][1]);
+			i += strlen(functions[k][0]);
+			continue;
+		}
+		buf_addc(b, s.p[i++]);
+	}
+}
+
+static struct slice python(struct explanation *x, struct slice s)
+{
+	LOCAL_BUF b = {0};
+	put_python(&b, s, 0);
+	return explain_keep(x, buf_slice(&b));
+}
+
 /* The condition in the user's line, if it is the same comparison: torch may have turned it around. */
 static bool of_code(struct slice code, const struct comparison *want, struct comparison *out)
 {
@@ -71,9 +155,8 @@ static bool of_code(struct slice code, const struct comparison *want, struct com
 		if (!slice_starts(code, word[i]))
 			continue;
 		code = slice_trim(slice_of(code.p + strlen(word[i]), code.n - strlen(word[i])));
-		if (*word[i] == 'a' ? slice_chr(code, ',') != NULL : !slice_ends(code, ":"))
+		if (*word[i] == 'a' ? slice_chr(code, ',') != NULL : !up_to_colon(&code))
 			return false;
-		code.n -= slice_ends(code, ":");
 		return compares(code, out) && (!strcmp(out->op, want->op) || !strcmp(out->op, want->opposite));
 	}
 	return false;
@@ -143,17 +226,20 @@ bool data_guard_find(struct explanation *x, struct slice reason, struct slice co
 			  "to a size marked as unbacked: tracing has no value for them.%.*s",
 			  SL(plain), real ? "zuf (floats) or u" : "u", SL(place));
 	if (!of_sympy(plain, &c))
-		out->fix = explain_textf(x, "State what always holds before the line that tests it: torch._check(%.*s)", SL(plain));
+		out->fix = explain_textf(x, "State what always holds before the line that tests it: torch._check(%.*s)",
+					 SL(python(x, plain)));
 	else if (of_code(code, &c, &own))
 		out->fix = explain_textf(x,
 					 "If it always holds, say so before this line: torch._check(%.*s %s %.*s)\n"
 					 "If it never holds: torch._check(%.*s %s %.*s)",
 					 SL(own.left), own.op, SL(own.right), SL(own.left), own.opposite, SL(own.right));
-	else
+	else {
+		const struct slice left = python(x, c.left), right = python(x, c.right);
 		out->fix = explain_textf(x,
 					 "If it always holds, say so before this line, with your names: torch._check(%.*s %s %.*s)\n"
 					 "If it never holds: torch._check(%.*s %s %.*s)",
-					 SL(c.left), c.op, SL(c.right), SL(c.left), c.opposite, SL(c.right));
+					 SL(left), c.op, SL(right), SL(left), c.opposite, SL(right));
+	}
 	out->hint = SLICE("If both happen, let the graph hold both: torch.cond(pred, true_fn, false_fn, operands), or torch.where.\n"
 			  "For export, draft_export() lists all such places at once: torch.export.draft_export(model, args)");
 	return true;

@@ -231,7 +231,7 @@ static struct slice branch_hint(struct explanation *x, const struct fact_recompi
 		return explain_textf(x, "A branch or an operation on this %s split its range: `--show shapes` names the line.", what);
 	explain_add_place(&b, x, &(struct fact_loc){r->loc.file, r->loc.line, NONE, NONE});
 	return explain_textf(x,
-			     "`%.*s` at %.*s splits the range of this %s: each side gets its own graph. That is all there will be; to have "
+			     "`%.*s` at %.*s splits the range of this %s: each side gets its own graph. To have "
 			     "one graph, compare outside the compiled function.",
 			     SLN(code, CLIP), SLN(buf_slice(&b), CLIP), what);
 }

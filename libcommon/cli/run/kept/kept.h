@@ -39,7 +39,7 @@ struct kept_result {
 
 struct kept *kept_begin(const char *tool, const char *const *command, struct err *err);
 const char *kept_folder(const struct kept *k);
-/* How it ended, then room is made. Frees k; NULL is allowed. r: NULL if the run shall not be kept: the folder is removed. */
+/* How it ended, then room is made. Frees k; NULL is allowed. r: NULL: the run is not worth keeping, the folder is removed. */
 void kept_end(struct kept *k, const struct kept_result *r);
 
 struct kept_run {
@@ -58,16 +58,16 @@ struct kept_list {
 	size_t n, cap;
 	char *place; /* the folder of all */
 };
-int kept_list(struct kept_list *l, struct err *err);
-void kept_list_release(struct kept_list *l);
+FOR_TESTS int kept_list(struct kept_list *l, struct err *err);
+FOR_TESTS void kept_list_release(struct kept_list *l);
 /* NULL: no such run, or the beginning of a name that several have. */
-const struct kept_run *kept_find(const struct kept_list *l, const char *word);
+FOR_TESTS const struct kept_run *kept_find(const struct kept_list *l, const char *word);
 
 struct kept_pruned {
 	size_t runs;
 	uint64_t bytes;
 };
 /* Removes the oldest runs beyond these limits, never a running one or the newest. The list is as before. */
-void kept_prune(const struct kept_list *l, size_t most, uint64_t most_bytes, struct kept_pruned *out);
+FOR_TESTS void kept_prune(const struct kept_list *l, size_t most, uint64_t most_bytes, struct kept_pruned *out);
 
 #endif
