@@ -43,6 +43,7 @@ struct guard_call {
 	uint32_t different; /* a cluster, and a byte of it */
 	size_t different_at;
 	uint64_t reals[2 * CALL_REALS], word[PARTS];
+	uint32_t n_words; /* as they were */
 	const uint64_t *stack;
 	/* what the model made in this run */
 	struct made {
@@ -510,6 +511,10 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	c->try = c->candidate = c->n_candidates = 0;
 	c->side = ops_want() & CALLS_BOUNDS_TWICE || !(run->run & 1) ? GUARD_RIGHT : GUARD_LEFT;
 	memcpy(c->reals, r->reals, sizeof(c->reals));
+	c->n_words = o->contract_call == CALLS_NO_CALL ? 0 : run->model->contract.call[o->contract_call].n_args;
+	c->n_words = c->n_words < PARTS ? c->n_words : PARTS;
+	for (uint32_t i = 0; i < c->n_words; i++)
+		c->word[i] = call_word(r->ints, stack, i);
 	gather(t, run, c);
 	bool all = true;
 	for (uint32_t i = 0; i < c->n_clusters && all; i++) {
@@ -908,6 +913,11 @@ static void tell_freed(const struct ops_run *run, const struct guard_call *c, co
 			continue;
 		event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
 		out_call(&o, run, open, "freed");
+		for (uint32_t k = 0; k < c->n_words; k++)
+			if (c->word[k] >= v[i].low && c->word[k] - v[i].low < v[i].bytes) {
+				json_member_u64(&o, "arg", k);
+				break;
+			}
 		if (p && p->name)
 			json_member_str(&o, "buffer", slice_str(ops_text(p->name)));
 		if (d) {

@@ -13,7 +13,8 @@
  * differently: results that differ come from it (or from a race: a third run, like the first, tells). Without it, every other run is left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
- * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is told, and the process dies as it would have.
+ * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is told, and the process dies as it would
+ * have.
  *
  * Found: event LIVE_BOUNDS, once for each place; LIVE_BOUNDS_SUMMARY when a run ends.
  */

@@ -1,7 +1,8 @@
 /* against.c - --against: compares the exported program with the compiled model. */
-#include "exportdiff/exportdiff.h"
+#include "exportdiff/exportdiff_part.h"
 #include "model/contract/exported.h"
 #include "base/tool/diag.h"
+#include "aten/verify/pair.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "checkinputs.h"
@@ -79,6 +80,27 @@ static void show_json(struct buf *b, const struct exportdiff *a, bool unread, co
 	buf_addc(b, '\n');
 }
 
+/* The values of weights that both have. Those that the code holds inlined are not in the package. */
+static void compare_weights(const char *exported, const char *path, const char *model, struct exportdiff *a)
+{
+	struct pair p;
+	struct err ignored;
+	FREED struct compare *k = xcalloc(1, sizeof(*k));
+	k->out = a;
+	if (pair_open(&p, exported, path, (struct pair_options){.model = model}, &ignored) == 0) {
+		for (uint32_t i = 0; i < p.n_differing; i++) {
+			const struct differing *w = &p.weight[i];
+			struct exportdiff_finding *f = exportdiff_found(k, EXPORTDIFF_CONSTANT, EXPORTDIFF_WEIGHT, NONE, -1, false);
+			f->subject = exportdiff_text(k, "constant %.*s", SLN(w->fqn, 200));
+			f->exported = SLICE("its values");
+			f->compiled = exportdiff_text(k, "%" PRIu64 " of %" PRIu64 " differ, by up to %g", w->bad, w->n, w->max_abs);
+			f->why = SLICE("the package was compiled with other weights");
+			f->fix = SLICE("compile it again, or load the weights that it should have (pt2-run --weights)");
+		}
+	}
+	pair_close(&p);
+}
+
 int run_against(const char *path, const struct checkinputs_options *o)
 {
 	struct package exported_pkg = {0};
@@ -90,6 +112,7 @@ int run_against(const char *path, const struct checkinputs_options *o)
 	if (load_model(&l, path, load_how(o), &err) < 0)
 		die_err(&err);
 	exportdiff_compare(&exported, &l.contract, &a);
+	compare_weights(o->against, path, o->model, &a);
 	struct screen s = screen_make();
 	bool unread = exported.n_unread || l.contract.n_unread;
 	if (o->json)

@@ -4,6 +4,7 @@
 #include "base/broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "checkinputs.h"
+#include "model/contract/exported.h"
 #include "watch/runopt.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
@@ -90,6 +91,34 @@ static int take_shape(const struct contract *c, const struct given *g, struct sy
 	return 0;
 }
 
+/* The contract of a model; of an exported program, what its signature says: any strides, and the sizes that it was exported with. */
+static int load_subject(struct loaded *l, const char *path, struct err *err)
+{
+	struct package pkg;
+	struct err ignored;
+	struct slice json;
+	if (package_open_exported(&pkg, path, &ignored) < 0)
+		return load_model(l, path, load_how(&opt), err);
+	if (pkg.n) {
+		package_close(&pkg);
+		return load_model(l, path, load_how(&opt), err);
+	}
+	*l = (struct loaded){.pkg = pkg};
+	struct contract *c = &l->contract;
+	if (package_data(&l->pkg, l->pkg.exported[0], &json, err) < 0 || exported_read(c, json, err) < 0) {
+		loaded_release(l);
+		return -1;
+	}
+	for (uint32_t i = 0; i < c->n_inputs; i++) {
+		c->input[i].asserted = i + 1;
+		for (int d = 0; d < c->input[i].n_dim; d++) {
+			c->input[i].dim[d].size_checked |= symsize_is_int(c->input[i].dim[d].size);
+			c->input[i].dim[d].stride = contract_unknown(c);
+		}
+	}
+	return 0;
+}
+
 static int show_inputs(const struct operands *in)
 {
 	struct loaded l;
@@ -98,7 +127,7 @@ static int show_inputs(const struct operands *in)
 	struct symbind at = {0};
 	struct err err;
 	bool asked = in->n > 1;
-	if (load_model(&l, in->v[0], load_how(&opt), &err) < 0)
+	if (load_subject(&l, in->v[0], &err) < 0)
 		die_err(&err);
 	bool by_binary = asked && l.has_binary && !l.compared.n_differs;
 	if (by_binary) { /* the binary tells what the code did not */
@@ -106,12 +135,12 @@ static int show_inputs(const struct operands *in)
 		l.contract = l.binary;
 		l.binary = text;
 	}
-	if (asked && given_read(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
+	if (asked && given_read_all(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
 		die_err(&err);
 	if (take_shape(&l.contract, asked ? &g : NULL, &at, &err) < 0)
 		die_err(&err);
 	if (asked)
-		check_inputs(&k, &l.contract, g.meta, g.n);
+		check_inputs(&k, &l.contract, g.meta, g.n + g.n_extra);
 	if (asked && !k.n_bad)
 		check_cuts(&k, &l.contract, g.meta, g.n);
 	struct screen s = screen_make();

@@ -72,6 +72,10 @@ static void show_head(struct screen *s, const struct loaded *l)
 	clean_text(path, strlen(path));
 	put_bold(s, path);
 	free(path);
+	if (!l->model) {
+		buf_adds(&s->b, ": an exported program, not compiled; from its signature\n");
+		return;
+	}
 	if (l->pkg.kind != PACKAGE_SO)
 		buf_addf_clean(&s->b, ": model '%.*s'", SL(l->model->name));
 	if (package_metadata((struct package *)&l->pkg, l->model, &md, NULL) < 0)
@@ -362,7 +366,7 @@ void show_contract(struct screen *s, const struct loaded *l, const struct symbin
 /* A fix shared by many findings is printed once. */
 static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f, bool same_fix)
 {
-	struct slice rest = f->aoti, row;
+	struct slice rest = c->source == CONTRACT_FROM_EXPORT ? SLICE("") : f->aoti, row;
 	while (slice_line(&rest, &row))
 		buf_addf(&s->b, "  %.*s\n", SL(row));
 	buf_adds(&s->b, "    ");
@@ -444,6 +448,8 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 		buf_addc(&s->b, '\n');
 		if (c->n_unread)
 			buf_adds(&s->b, "  they are shown when no inputs are given; --probe runs the binary itself, in a sandbox\n");
-	} else
+	} else if (!bad && k->n && k->v[0].what == CHECK_COUNT)
+		buf_addf_clean(&s->b, "%s: expected %.*s, given %.*s\n", l->pkg.path, SL(k->v[0].expected), SL(k->v[0].given));
+	else
 		buf_addf_clean(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

@@ -98,6 +98,15 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 		json_member(o, "buffer", f->inf_buffer);
 		json_close(o);
 	}
+	if (f->since.model.n) {
+		json_member_obj(o, "infinities_since");
+		json_member(o, "model", f->since.model);
+		json_member_u64(o, "run", f->since.run);
+		json_member(o, "kernel", f->since.kernel);
+		json_member_u64(o, "call", f->since.call);
+		json_member(o, "buffer", f->since.buffer);
+		json_close(o);
+	}
 	out_why(o, f->why);
 	out_guesses(o, f);
 	json_fields(o, *f, times, passed_on);

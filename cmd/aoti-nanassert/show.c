@@ -154,6 +154,13 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 			buf_addf(&s->b, " in %.*s", SL(f->inf_buffer));
 		buf_addc(&s->b, '\n');
 	}
+	if (f->since.model.n) {
+		row(s, "inf since");
+		buf_addf(&s->b, "run %u of %.*s: %.*s (call %u)", f->since.run, SL(f->since.model), SL(f->since.kernel), f->since.call);
+		if (f->since.buffer.n)
+			buf_addf(&s->b, " wrote the first infinity, into %.*s", SL(f->since.buffer));
+		buf_addc(&s->b, '\n');
+	}
 	for (size_t i = 0; i < n; i++) {
 		bool first = !i && !(f->kind == NAN_PRODUCED && f->inf_kernel.n);
 		row(s, !first ? "or" : f->kind == NAN_PRODUCED ? "perhaps" : "likely");
@@ -283,6 +290,21 @@ static void show_against(struct screen *s, const struct session *x, const struct
 	}
 }
 
+/* The command that shows all numbers of this call. */
+static void show_next(struct screen *s, const struct session *x, const struct nan_finding *f)
+{
+	const struct dump_call *c = &f->call.c;
+	if (!x->command || c->kind == DUMP_RUN || c->run == CALLS_NO_RUN || f->call.replay || f->kind == NAN_CRASHED)
+		return;
+	row(s, "next");
+	buf_adds(&s->b, "aoti-printer");
+	if (c->text.n)
+		buf_addf(&s->b, " --graph %.*s", SL(c->model));
+	buf_addf(&s->b, " --runs %u --calls %u -- ", c->run, c->call);
+	buf_add_command(&s->b, (const char *const *)x->command);
+	buf_addc(&s->b, '\n');
+}
+
 /* The command that examines this call alone; a captured one only without CUDA graphs. */
 static void show_again(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
@@ -336,6 +358,8 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	put_wraps(s, from, INDENT);
 	if (f->call.scanned && x->command) /* in one line, to be copied */
 		show_again(s, x, f);
+	else
+		show_next(s, x, f);
 }
 
 void add_unread(struct buf *b, const struct session *s)

@@ -353,7 +353,8 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 		r->outputs |= v->a && v->b && v->what != DIFF_UNSAVED && v->a->role == CALL_ROLE_MODEL_OUTPUT;
 		d->differing += different;
 	}
-	r->origin = reads && r->out_differs && !r->in_differs;
+	/* A whole run computes nothing itself: its kernels do. */
+	r->origin = reads && r->out_differs && !r->in_differs && diff_call(r)->kind != DUMP_RUN;
 	d->origins += r->origin;
 }
 
@@ -381,20 +382,22 @@ static bool row_differs(const struct diff *d, const struct diff_row *r)
 	return r->a && r->b ? r->in_differs || r->out_differs : !r->elsewhere && (r->a || !d->live);
 }
 
-/* On two devices, a call on one side only means less than a call that differs. */
+/* On two devices, a call on one side only means less than a call that differs. The outputs of a run differ because of one of its kernels,
+ * which comes after it in the order of a dump; if its inputs differ, that is the first difference. */
 static void judge_rows(struct diff *d)
 {
-	size_t alone = SIZE_MAX;
+	size_t alone = SIZE_MAX, whole = SIZE_MAX;
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
 		if (!row_differs(d, r))
 			continue;
 		d->different = true;
-		size_t *first = r->devices && (!r->a || !r->b) ? &alone : &d->first;
+		const bool result = r->a && r->b && r->a->kind == DUMP_RUN && !r->in_differs;
+		size_t *first = result ? &whole : r->devices && (!r->a || !r->b) ? &alone : &d->first;
 		*first = is_earlier(d, i, *first) ? i : *first;
 	}
 	if (d->first == SIZE_MAX)
-		d->first = alone;
+		d->first = alone != SIZE_MAX ? alone : whole;
 }
 
 int diff_run(struct diff *d, const struct filter *f, struct err *err)

@@ -2,7 +2,7 @@
  *
  * The generated code shows when memory is allocated and freed (`buf3 = empty_strided(...)`, `del buf3`): a storage of the contract lives
  * from before call `born` until after call `dies`. Its size comes from the calls that touch it, as they ran: the range from the first to
- * the last byte of all tensors seen in it. The planned size is what the code itself says, where its sizes are numbers.
+ * the last byte of all tensors seen in it. In a loop each turn allocates it anew: a turn ends where the calls go back. The planned size is what the code itself says, where its sizes are numbers.
  * Not counted: inputs, weights, and memory that an operator allocates and frees internally. */
 #include "base/html/html.h"
 #include "base/text.h"
@@ -13,7 +13,10 @@
 #include <inttypes.h>
 
 struct block {
-	uint64_t from, to; /* addresses */
+	uint64_t from, to; /* addresses, in this turn of a loop */
+	uint64_t most;     /* bytes in an earlier turn */
+	uint64_t seq;      /* the last call that touched it */
+	uint32_t call;     /* and which of the contract's it is */
 };
 
 /* A run in progress: what was touched of each storage. */
@@ -41,13 +44,19 @@ struct memory {
 	size_t n, cap;
 };
 
+static uint64_t block_bytes(const struct block *b)
+{
+	const uint64_t now = b->to - b->from;
+	return now > b->most ? now : b->most;
+}
+
 static void close_run(struct graph_memory *g, struct current *r)
 {
 	const struct contract *c = &g->model->contract;
 	uint64_t *bytes = xcalloc(r->n + 1, sizeof(*bytes)), most = 0;
 	uint32_t at = 0;
 	for (uint32_t i = 0; r->open && i < r->n; i++)
-		bytes[i] = r->block[i].to - r->block[i].from;
+		bytes[i] = block_bytes(&r->block[i]);
 	uint64_t *alive = contract_alive_bytes(c, bytes);
 	for (uint32_t k = 0; k < c->n_calls; k++)
 		if (alive[k] > most) {
@@ -119,8 +128,13 @@ static void memory_call(struct session *s, const struct watch_call *c)
 			continue;
 		const uint64_t from = v->rec.v.address, to = from + (uint64_t)bytes;
 		struct block *b = &now->block[storage];
+		const uint32_t call = c->begin.contract_call;
+		if (b->to && call != NONE && b->call != NONE && b->seq != c->begin.seq && call <= b->call)
+			*b = (struct block){.most = block_bytes(b)};
 		if (!b->to)
-			*b = (struct block){from, to};
+			b->from = from, b->to = to;
+		b->seq = c->begin.seq;
+		b->call = call;
 		b->from = from < b->from ? from : b->from;
 		b->to = to > b->to ? to : b->to;
 	}

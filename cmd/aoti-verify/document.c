@@ -83,8 +83,13 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 		json_member_u64(o, "together_from", t->h.observed.call[r->together].d->call);
 	if (r->why)
 		json_member_some(o, "why", slice_str(r->why));
-	if (r->tf32)
+	if (r->reduced == REDUCED_TF32)
 		json_member_bool(o, "tf32", true);
+	if (r->reduced != REDUCED_NO)
+		json_member_some(o, "precision",
+				 r->reduced == REDUCED_TF32   ? SLICE("tf32")
+				 : r->reduced == REDUCED_BF16 ? SLICE("bfloat16")
+							      : SLICE("float16"));
 }
 
 static void out_suspects(struct json_out *o, const char *key, const struct trial *t, const struct verify_finding *f)

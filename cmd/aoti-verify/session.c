@@ -268,7 +268,9 @@ struct tally tally(const struct trial *t)
 		case VERIFY_OPEN: n.open += !trial_is_alone(t); break;
 		case VERIFY_OPERATOR: n.operators++; break;
 		}
-		n.tf32 += row->tf32;
+		n.tf32 += row->reduced == REDUCED_TF32;
+		n.bf16 += row->reduced == REDUCED_BF16;
+		n.fp16 += row->reduced == REDUCED_FP16;
 		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
 		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
 	}

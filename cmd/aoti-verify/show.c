@@ -359,21 +359,32 @@ static void trials(struct screen *s, const struct verifier *v)
 	buf_release(&b);
 }
 
-/* A row if there are products in TF32: of the trial with the most. */
-static void tf32(struct screen *s, const struct verifier *v)
+static void reduced_row(struct screen *s, uint32_t n, const char *in, const char *rest)
 {
 	struct buf b = {0};
-	uint32_t most = 0;
+	buf_addf(&b, "%u matrix product%s (or convolution%s) in %s: %s", n, n == 1 ? "" : "s", n == 1 ? "" : "s", in, rest);
+	if (n)
+		show_row(s, "precision", &b);
+	buf_release(&b);
+}
+
+/* Rows if there are products in less than their type: of the trial with the most. */
+static void reduced(struct screen *s, const struct verifier *v)
+{
+	struct tally most = {0};
+	bool known = true;
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct tally n = tally(v->trial[i]);
-		most = n.tf32 > most ? n.tf32 : most;
+		most.tf32 = n.tf32 > most.tf32 ? n.tf32 : most.tf32;
+		most.bf16 = n.bf16 > most.bf16 ? n.bf16 : most.bf16;
+		most.fp16 = n.fp16 > most.fp16 ? n.fp16 : most.fp16;
+		known &= !n.tf32 || verify_tf32_known(&v->trial[i]->h.observed);
 	}
-	if (most) {
-		buf_addf(&b, "%u matrix product%s (or convolution%s) in TF32: right to 10 bits, which is all that TF32 keeps", most,
-			 most == 1 ? "" : "s", most == 1 ? "" : "s");
-		show_row(s, "precision", &b);
-	}
-	buf_release(&b);
+	reduced_row(s, most.tf32, "TF32",
+		    known ? "right to 10 bits, which is all that TF32 keeps"
+			  : "right to 10 bits, which is all that TF32 keeps. That it was on is not recorded");
+	reduced_row(s, most.bf16, "bfloat16", "right to 8 bits, as float32_matmul_precision 'medium' allows");
+	reduced_row(s, most.fp16, "float16", "sums in float16, as allow_fp16_accumulation allows");
 }
 
 static void weights(struct screen *s, const struct verifier *v)
@@ -517,7 +528,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	headline(s, v);
 	trials(s, v);
 	operators(s, v);
-	tf32(s, v);
+	reduced(s, v);
 	weights(s, v);
 	findings(s, v, t);
 	findings(s, v, first_found(v, false));

@@ -86,7 +86,7 @@ int inputs_make(const struct program *p, const struct trial *first, enum input_k
 struct tally {
 	uint32_t equal, rounding, effect, wrong, open, operators;
 	uint32_t findings, less_exact, outputs, outputs_differ, outputs_open;
-	uint32_t tf32; /* products and convolutions */
+	uint32_t tf32, bf16, fp16; /* products and convolutions */
 	double compiled_ulp, eager_ulp;
 };
 struct tally tally(const struct trial *t);

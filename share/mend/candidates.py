@@ -7,6 +7,7 @@ PURE = set("""abs max min mean sum any all isnan isinf isfinite std var norm flo
     nonzero unique topk sort clone prod median quantile nanmean logical_and logical_or logical_not new_zeros clamp sigmoid tanh relu round floor ceil
     values indices""".split())
 IMPURE_TORCH = re.compile(r"torch\.(rand|manual_seed|compile|save|load|set_|bernoulli|multinomial|normal|cuda|distributed|no_grad|library|_dynamo)")
+COMPUTES = re.compile(r"backward|step|zero_grad|grad|clip_grad_\w+|[a-z]\w*[a-z0-9]_")
 CLOCKS = re.compile(r"\b(time|random|datetime|uuid|secrets|perf_counter|randint|choice|shuffle|sample)\b")
 PASSABLE = {"Tensor": "torch.Tensor", "Parameter": "torch.Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "List[int]": "list[int]",
             "NoneType": None}
@@ -152,11 +153,14 @@ class Candidates:
         return names
 
     def effects(self, s, f, st):
-        """The statement and those that use what it sets, if no value leaves them; sorted. None: one does."""
+        """The statement and those that use what it sets, if no value leaves them; sorted. None: one does. What computes (a backward pass, a
+        step of an optimizer, a tensor changed in place) is no effect in this sense: it belongs into a graph."""
         group, grown = [st], True
         inside = lambda x: any(y.lineno <= x.lineno <= y.end_lineno for y in group)
         while grown:
             grown = False
+            if any(isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and COMPUTES.fullmatch(x.func.attr) for y in group for x in ast.walk(y)):
+                return None
             if any(isinstance(x, (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Await))
                    for y in group for x in ast.walk(y)):
                 return None
@@ -197,6 +201,8 @@ class Candidates:
     def beside(self, s, f, group):
         """With neighbours that only have effects and use the same objects: a counter, and what is printed by it."""
         block, out = s.block(group[0]), list(group)
+        if not all(x in block for x in group):
+            return out
         for step in (1, -1):
             at = block.index(out[-1] if step > 0 else out[0])
             while 0 <= at + step < len(block):
@@ -734,7 +740,7 @@ class Candidates:
             for a in s.tree.body:
                 if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in loads(n) & called:
                     end, name = s.offset[a.end_lineno], a.targets[0].id
-                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s.compile(%s)\n" % (name, words))])}, region=True)
+                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s = torch.compile(%s%s)\n" % (name, name, ", " + words if words else ""))])}, region=True)
             for g in ast.walk(s.tree):
                 if isinstance(g, ast.FunctionDef) and g.name in called and g is not n and not g.name.startswith("__"):
                     at = s.offset[g.lineno - 1] if not g.decorator_list else s.offset[g.decorator_list[0].lineno - 1]

@@ -59,12 +59,16 @@ def flat(value, depth=0, seen=None):
 def of_module(module, depth=0, seen=None):
     """Parameters, buffers and plain attributes of all its modules. A number that has become a tensor is still that number."""
     seen = set() if seen is None else seen
+    module = module._modules.get("_orig_mod", module)  # what is compiled is the same module
     if id(module) in seen:
         return []
     seen.add(id(module))
     out = [of_tensor(p) for p in module.parameters()]
     named = {}
     for prefix, m in module.named_modules():
+        prefix = prefix.replace("._orig_mod", "")
+        if prefix.endswith("_orig_mod") or type(m).__name__ == "OptimizedModule":
+            continue
         for name, b in m.named_buffers(recurse=False):
             named[prefix + "." + name] = [float(b)] if b.dim() == 0 and not b.is_complex() else [of_tensor(b)]
         for name, v in vars(m).items():

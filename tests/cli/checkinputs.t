@@ -166,7 +166,30 @@ is "sizes that must agree but do not" "$status" 1
 like "the message says with which" "$(cat out)" "expected s[0-9]+ = 5 \(s[0-9]+ = 5, from dim 1 of args\[0\]\)|expected s[0-9]+ = 5 \(.*args"
 exits "a missing input" 1 $check -m second "$P/multi.pt2" 'f32[4]'
 like "the message names it" "$(cat out)" "args\[1\]"
-exits "too many inputs" 2 $check "$mlp" x.npy x.npy
+exits "too many inputs are a finding, as too few are" 1 $check "$mlp" x.npy x.npy
+like "with torch's words" "$(cat out)" "expected inputs vector size to be 1, but got 2"
+like "and a verdict that has the numbers" "$(tail -n 1 out)" "expected 1 input, given 2"
+exits "a dtype alone is a scalar" 1 $check "$mlp" f32
+like "which has no dims" "$(cat out)" "f32\[\].*"
+like "... and that is what does not fit" "$(cat out)" "expected 2 dims, given 0 dims"
+V=$DATA/aoti/verify
+xz -dc "$V/vision.pt2.xz" >vision.pt2
+exits "NHWC for NCHW" 1 $check vision.pt2 'f32[2,30,34,3]'
+like "the fix is the permutation" "$(cat out)" 'fix: args\[0\]\.permute\(0, 3, 1, 2\)'
+exits "an exported program is a subject, too" 0 $check "$V/vision.exported.pt2"
+like "it says that nothing is compiled" "$(head -n 1 out)" "an exported program, not compiled"
+exits "... and a call is checked against its signature" 1 $check "$V/vision.exported.pt2" 'f32[2,3,30,35]'
+like "without words that torch would not print" "$(grep -v input_handles out)" "size of dim 3: expected 34, given 35"
+exits "--against: the weights agree" 0 $check --against "$V/vision.exported.pt2" vision.pt2
+python3 - "$V/vision.exported.pt2" stale.pt2 <<'E'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:
+    for name in z.namelist():
+        data = z.read(name)
+        w.writestr(name, data if not name.endswith("weights/weight_0") else data[:3] + bytes([data[3] ^ 1]) + data[4:])
+E
+exits "--against: last week's weights" 1 $check --against stale.pt2 vision.pt2
+like "the weight is named, with how many of its values differ" "$(cat out)" "constant conv.weight: exported its values, compiled 1 of 216 differ"
 exits "an unknown input name" 2 $check "$mlp" nosuch=x.npy
 like "the message lists the names" "$(cat err)" 'args\[0\] \(arg4_1\)'
 exits "an input given twice" 2 $check "$mlp" 0=x.npy 'args[0]=x.npy'

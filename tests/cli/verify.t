@@ -301,6 +301,40 @@ is "its kernel, node and value are reported" "$(jq -c '.runs[0].findings | map([
 exits "its forward graph is correct" 0 aoti-verify --json --graph 0/0:aot_forward_graph pool.log pool
 is "a kernel that copies weights for others is verified" "$(jq -c '[.runs[0].calls[].verdict]' out)" '["equal","operator","equal","operator"]'
 
+# ---- less than float32, as the program's settings allow (scripts/fixtures/jit_precision.py: products of operands with 10 bits) ----
+tar -xJf "$ROOT/tests/data/jit/precision.tar.xz"
+like "the dump has torch's settings" "$(jq -r 'select(.kind == "run").precision' precision/calls.jsonl)" \
+	'^float32_matmul=medium .*cudnn.allow_tf32=1 .*mkldnn.matmul.fp32=bf16 .*fp16_accumulation=0$'
+settings() { # settings FOLDER DEVICE [WORD=VALUE...]: the same dump, as another device and other settings would have made it
+	local folder=$1 device=$2 word
+	shift 2
+	cp -r precision "$folder"
+	sed -i "s/\"device\":\"cpu\"/\"device\":\"$device\"/g" "$folder/calls.jsonl"
+	for word; do
+		case $word in
+			none) sed -i 's/"precision":"[^"]*",//' "$folder/calls.jsonl" ;;
+			*) sed -i "s/\b${word%%=*}=[a-z0-9]*/$word/" "$folder/calls.jsonl" ;;
+		esac
+	done
+}
+reduced() { jq -c '[.status, (.runs[0].calls | map(.precision // empty)), (.runs[0].findings | map(.what))]' out; }
+exits "products in bfloat16 on a CPU, after medium" 0 aoti-verify --json --graph 0/0 precision.log precision
+is "they are recognised, kernels are compared from there on" "$(reduced)" '[0,["bfloat16","bfloat16"],[]]'
+settings highest cpu float32_matmul=highest mkldnn.matmul.fp32=ieee
+exits "the same numbers where float32 was set" 1 aoti-verify --json --graph 0/0 precision.log highest
+is "nothing is excused" "$(reduced)" '[1,[],["arguments","arguments"]]'
+settings norecord cpu none
+exits "the same numbers on a CPU, without a record" 1 aoti-verify -q --graph 0/0 precision.log norecord
+settings cuda cuda:0
+exits "in TF32 on a GPU" 0 aoti-verify --json --graph 0/0 precision.log cuda
+is "products in TF32 are recognised" "$(reduced)" '[0,["tf32","tf32"],[]]'
+settings ieee cuda:0 cuda.matmul.fp32=ieee
+exits "the same numbers on a GPU where TF32 was off" 1 aoti-verify -q --graph 0/0 precision.log ieee
+settings unknown cuda:0 none
+exits "in TF32 on a GPU, without a record" 0 aoti-verify --graph 0/0 precision.log unknown
+like "the text says so" "$(cat out)" "2 matrix products .*in TF32: .*That it was on is not recorded"
+like "with a record it does not" "$(aoti-verify --graph 0/0 precision.log cuda)" "which is all that TF32 keeps *$"
+
 # ---- what it found is fxminify's first guess ----
 jq '.runs[0].findings = [{node: {name: "gelu"}}]' norm.json >found.json
 tests_of() { # tests_of [OPTION...]: how many it took to leave one operation

@@ -6,7 +6,7 @@
     survey.py run BUILD[,BEFORE] OUT.jsonl [--most=300] [--seconds=S]   # small ones on the CPU: pt2-run against eager
     survey.py score OUT.jsonl                         # how many are right, and which are not
 
-Everything is forked from one process that has imported the libraries; a config gets 60 seconds. The order is fixed: configs are grouped by
+Everything is forked from one process that has imported the libraries; a config gets 40 seconds of processor time. The order is fixed: configs are grouped by
 family (timm's module, a transformers model type, ...), sorted by name, and the groups are taken in turn, the five libraries in turn, too: any
 prefix is a fair sample. "run" takes the configs in that order and skips those that eager itself cannot run on these inputs.
 """
@@ -31,7 +31,7 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import torch
 
-EACH = 60  # seconds
+EACH = 40  # seconds of processor time; ten times as much by the clock
 
 
 # ---- what there is: (library, family, name) ----
@@ -325,7 +325,8 @@ def apart(work, *args):
     if not pid:
         os.close(r)
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
-        signal.alarm(EACH)
+        resource.setrlimit(resource.RLIMIT_CPU, (EACH, EACH))
+        signal.alarm(10 * EACH)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1), os.dup2(null, 2)
         try:

@@ -335,6 +335,42 @@ static void add_build_ids(struct crash *c, const struct view *v)
 	}
 }
 
+/* "free(): invalid pointer" in a struct abort_msg_s at the start of a page: the size of its mapping, then the text. */
+static struct slice message_in(struct slice page)
+{
+	enum { PAGE = 4096, PAGES = 16, LONGEST = 1024 };
+	const uint32_t size = page.n > 8 ? u32_at(page, 0) : 0;
+	if (!size || size % PAGE || size > PAGES * PAGE)
+		return (struct slice){0};
+	struct slice said = slice_of(page.p + 4, page.n - 4 < LONGEST ? page.n - 4 : LONGEST);
+	said.n = strnlen(said.p, said.n);
+	for (size_t i = 0; i < said.n; i++)
+		if (said.p[i] != '\n' && ((unsigned char)said.p[i] < ' ' || (unsigned char)said.p[i] >= 0x7f))
+			return (struct slice){0};
+	return said.n > 8 && said.p[said.n - 1] == '\n' ? slice_trim(said) : (struct slice){0};
+}
+
+struct slice core_abort_message(struct slice core)
+{
+	enum { PAGE = 4096, MOST = 1 << 20 };
+	struct view v;
+	unsigned looked = 0;
+	if (!view_open(&v, core))
+		return (struct slice){0};
+	for (uint64_t i = 0; i < v.n && looked < MOST; i++) {
+		const Elf64_Phdr ph = segment(&v, i);
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_W))
+			continue;
+		for (uint64_t at = 0; at < ph.p_filesz && looked++ < MOST; at += PAGE) {
+			const struct slice page = ph.p_offset > UINT64_MAX - at ? (struct slice){0} : part(core, ph.p_offset + at, PAGE);
+			const struct slice said = message_in(page);
+			if (said.n)
+				return said;
+		}
+	}
+	return (struct slice){0};
+}
+
 int core_read(struct crash *c, struct slice bytes, const char *name, struct err *err)
 {
 	struct view v;

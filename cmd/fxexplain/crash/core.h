@@ -22,6 +22,9 @@
 #include "crash/crash.h"
 
 FOR_TESTS bool core_like(struct slice bytes);
+/* The last words of abort(): glibc keeps them in a mapping of their own (sysdeps/posix/libc_fatal.c, __libc_message; assert/assert.c).
+ * Empty: none, or not in the core. */
+struct slice core_abort_message(struct slice core);
 int core_read(struct crash *c, struct slice bytes, const char *name, struct err *err);
 
 #endif

@@ -415,6 +415,28 @@ static void join_stack(struct crashmap *map, const struct crash *c, const struct
 	}
 }
 
+static bool models_symbol(struct slice symbol)
+{
+	return kernel_in(symbol).n || slice_find(symbol, "aot_inductor::AOTInductorModel") ||
+	       slice_find(symbol, "12aot_inductor16AOTInductorModel") || slice_find(symbol, "12aot_inductor25AOTInductorModelContainer") ||
+	       slice_starts(symbol, "AOTInductorModel");
+}
+
+/* A model's library may have any name (aot_inductor.output_path, a deployer's own): it is known by a symbol of one of its frames. */
+static void name_models(struct crashmap *map, const struct crash *c)
+{
+	for (uint32_t i = 0; i < c->n_frames; i++) {
+		const struct slice module = c->frame[i].module;
+		if (!module.n || !models_symbol(c->frame[i].symbol) || map->place[i].owner == OWNER_JIT)
+			continue;
+		for (uint32_t k = 0; k < c->n_frames; k++) {
+			struct crash_place *p = &map->place[k];
+			if (slice_eq(c->frame[k].module, module) && (p->owner == OWNER_CUSTOM || p->owner == OWNER_PROGRAM))
+				p->owner = OWNER_MODEL;
+		}
+	}
+}
+
 void crashmap_join(struct crashmap *map, struct crash *c)
 {
 	free(map->place);
@@ -422,6 +444,7 @@ void crashmap_join(struct crashmap *map, struct crash *c)
 	map->n_places = c->n_frames;
 	for (uint32_t i = 0; i < c->n_frames; i++)
 		place_frame(map, &c->frame[i], &map->place[i], &c->arena);
+	name_models(map, c);
 	for (uint32_t i = 0; i < c->n_stacks; i++)
 		if (!c->stack[i].python)
 			join_stack(map, c, &c->stack[i]);

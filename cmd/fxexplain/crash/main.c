@@ -1,4 +1,5 @@
 /* main.c - `fxexplain crash`: takes texts, core files and packages in any order; says what crashed, in terms of the model. */
+#include "crash/machine.h"
 #include "crash/crash_part.h"
 
 #include "base/tool/diag.h"
@@ -85,6 +86,8 @@ static int crash_main(struct operands *in)
 		unwind(&a, g.core[0].bytes);
 	for (size_t i = 0; i < g.n_texts; i++)
 		crash_read_text(&a.crash, g.text[i].bytes);
+	if (g.n_cores)
+		machine_abort_message(&a.crash, g.core[0].bytes);
 	crashmap_join(&a.map, &a.crash);
 	crash_judge(&a.verdict, &a.crash, &a.map);
 	crash_operand(&a.crash, &a.map, &a.operand);

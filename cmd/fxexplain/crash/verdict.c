@@ -1,4 +1,5 @@
 #include "crash/verdict.h"
+#include "crash/machine.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -124,6 +125,28 @@ static bool models_words(struct slice what)
 	       slice_find(what, "expected size ") || slice_find(what, "AOTInductorModel") || slice_find(what, "aoti_torch_");
 }
 
+/* malloc() and its kin end the process when they find their data damaged. Those frames are libc's own functions, whose names only some
+ * systems have; the one that the program called is exported. */
+static bool aborted_in_malloc(const struct crash *c)
+{
+	static const char *const exported[] = {
+	    "malloc",        "free",          "calloc",          "realloc", "memalign",           "posix_memalign",
+	    "cfree",         "aligned_alloc", "malloc_printerr", "_int_",   "malloc_consolidate", "sysmalloc",
+	    "__libc_malloc", "__libc_free",   "munmap_chunk"};
+	const struct crash_stack *s = crash_main_stack(c);
+	bool aborts = false;
+	for (uint32_t i = 0; s && i < s->n && i < 12; i++) {
+		const struct crash_frame *f = &c->frame[s->first + i];
+		const struct slice base = slice_base(f->module);
+		if (f->module.n && !slice_starts(base, "libc.so") && !slice_starts(base, "libc-") && !slice_starts(base, "libpthread"))
+			return false;
+		if (aborts && slice_any(f->symbol, exported, slice_starts))
+			return true;
+		aborts |= slice_is(f->symbol, "abort") || slice_starts(f->symbol, "abort+") || slice_starts(f->symbol, "__libc_message");
+	}
+	return false;
+}
+
 static enum crash_kind kind_of(const struct crash *c)
 {
 	if (c->signs & SIGN_OOM)
@@ -140,6 +163,8 @@ static enum crash_kind kind_of(const struct crash *c)
 		return KIND_EXCEPTION;
 	if (c->signs & SIGN_ASAN && c->signal != SIGSEGV)
 		return KIND_ASAN;
+	if (c->signal == SIGABRT && aborted_in_malloc(c))
+		return KIND_HEAP;
 	switch (c->signal) {
 	case SIGSEGV: return kind_of_segv(c);
 	case SIGILL: return KIND_ILL;
@@ -306,7 +331,8 @@ static void why_generated(struct crash_verdict *v, const struct crash *c, const 
 	    inputs ? "; this one reads an input of the model" : "");
 }
 
-static void why_ill(struct crash_verdict *v, const struct crashmap *map)
+/* What the doctor finds wrong with the package: weights that are missing, instructions that the CPU lacks. */
+static void why_doctor(struct crash_verdict *v, const struct crashmap *map)
 {
 	OWNED(doctor_release) struct doctor d = {0};
 	struct doctor_options o = {.no_torch = true};
@@ -317,8 +343,25 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 	if (!l || doctor_examine(&d, &l->loaded.pkg, l->loaded.model, &o, &err) < 0)
 		return;
 	for (size_t i = 0; i < d.n; i++)
-		if (!strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native"))
+		if (v->kind == KIND_ILL ? !strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native")
+					: d.v[i].level == DOCTOR_FATAL)
 			why(v, "%.*s%s%.*s", SL(d.v[i].what), d.v[i].why.n ? ": " : "", SL(d.v[i].why));
+}
+
+/* Which access it was: from a core's registers. */
+static void why_instruction(struct crash_verdict *v, struct crash *c, const struct crashmap *map)
+{
+	struct insn i;
+	char operand[64];
+	if (c->signal != SIGSEGV || !machine_instruction(c, map, &i))
+		return;
+	insn_operand(&i, operand, sizeof(operand));
+	struct buf bits = {0};
+	if (i.bits > 128)
+		buf_addf(&bits, " (%u-bit vector)", i.bits);
+	why(v, "the instruction is a %s of %u byte%s%s at %s = 0x%llx", i.writes ? "store" : "load", i.width, plural(i.width),
+	    buf_str(&bits), operand, (unsigned long long)i.address);
+	buf_release(&bits);
 }
 
 static void add_why(struct crash_verdict *v, struct crash *c, const struct crashmap *map)
@@ -329,8 +372,9 @@ static void add_why(struct crash_verdict *v, struct crash *c, const struct crash
 		why(v, "%.*s%s%.*s", SL(c->exception), c->what.n ? ": " : "", SL(c->what));
 	else if (c->what.n)
 		why(v, "%.*s", SL(c->what));
-	if (v->kind == KIND_ILL)
-		why_ill(v, map);
+	why_instruction(v, c, map);
+	if (v->kind <= KIND_HEAP || v->kind == KIND_ABORT)
+		why_doctor(v, map);
 	if (v->kind == KIND_HEAP)
 		why(v, "malloc only noticed it here: the out-of-bounds write happened earlier, and is not in this stack");
 	if (v->kind == KIND_NONCANONICAL)
@@ -357,6 +401,8 @@ static void steps_model(struct crash_verdict *v, const struct crash *c, const ch
 			step(v, "load it on the device type it was compiled for: aoti-checkinputs %s shows which", pkg);
 		return;
 	}
+	if (v->kind == KIND_HEAP || v->kind == KIND_ABORT || (v->kind >= KIND_BEHIND && v->kind <= KIND_SEGV) || v->kind == KIND_BUS)
+		step(v, "pt2-run --bounds %s INPUT...    # does a kernel read or write outside of its tensors?", pkg);
 	if (c->command.n)
 		step(v, "aoti-checkinputs %s -- %.*s%s    # checks every call's devices, shapes and strides", pkg, SL(c->command),
 		     c->command.n >= 79 ? "..." : "");

@@ -12,7 +12,7 @@ struct known {
 	uint64_t key;
 	char *verdict;
 };
-struct journal {
+struct mend_journal {
 	int fd;
 	char *path;
 	uint64_t program;
@@ -20,7 +20,7 @@ struct journal {
 	size_t n, cap;
 };
 
-static void read_lines(struct journal *j, struct slice text)
+static void read_lines(struct mend_journal *j, struct slice text)
 {
 	OWNED(json_tape_release) struct json_tape t = {0};
 	struct slice line;
@@ -37,16 +37,16 @@ static void read_lines(struct journal *j, struct slice text)
 	}
 }
 
-struct journal *journal_open(const char *path, bool resume, struct slice program, struct err *err)
+struct mend_journal *mend_journal_open(const char *path, bool resume, struct slice program, struct err *err)
 {
-	struct journal *j = xcalloc(1, sizeof(*j));
+	struct mend_journal *j = xcalloc(1, sizeof(*j));
 	j->program = hash_bytes(program.p, program.n) >> 1;
 	j->path = xstrdup(path);
 	if (resume && access(path, F_OK) == 0) {
 		struct mapfile m;
 		if (mapfile_open(&m, path, err) < 0) {
 			j->fd = -1;
-			journal_close(j);
+			mend_journal_close(j);
 			return NULL;
 		}
 		read_lines(j, m.bytes);
@@ -56,11 +56,11 @@ struct journal *journal_open(const char *path, bool resume, struct slice program
 	if (j->fd >= 0)
 		return j;
 	err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-	journal_close(j);
+	mend_journal_close(j);
 	return NULL;
 }
 
-const char *journal_refused(const struct journal *j, struct slice texts)
+const char *mend_journal_refused(const struct mend_journal *j, struct slice texts)
 {
 	uint64_t key = hash_bytes(texts.p, texts.n) >> 1;
 	for (size_t i = 0; j && i < j->n; i++)
@@ -69,7 +69,7 @@ const char *journal_refused(const struct journal *j, struct slice texts)
 	return NULL;
 }
 
-void journal_add(struct journal *j, struct slice texts, struct slice verdict, const struct search_try *row)
+void mend_journal_add(struct mend_journal *j, struct slice texts, struct slice verdict, const struct search_try *row)
 {
 	LOCAL_BUF b = {0};
 	struct json_out o = {.b = &b};
@@ -89,7 +89,7 @@ void journal_add(struct journal *j, struct slice texts, struct slice verdict, co
 		warn("%s", err.text);
 }
 
-void journal_close(struct journal *j)
+void mend_journal_close(struct mend_journal *j)
 {
 	if (!j)
 		return;

@@ -24,7 +24,7 @@ static void figures(struct json_out *o, const char *key, const struct mend_trial
 void mend_json(struct buf *b, const struct mend_search *s, const struct mend_about *about, struct slice patch)
 {
 	struct json_out o = {.b = b};
-	const struct mend_trial *best = s->base ? search_best(s) : NULL;
+	const struct mend_trial *best = s->base ? mend_search_best(s) : NULL;
 	json_obj(&o);
 	json_member_str(&o, "schema", SLICE("pt2utils.mend/1"));
 	json_member_str(&o, "tool", SLICE("fxexplain mend"));

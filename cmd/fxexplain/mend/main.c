@@ -35,6 +35,11 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+static const struct opt_rule rules[] = {
+    {.of = "apply", .with = "output", .text = "mend --apply conflicts with --output"},
+    {0},
+};
+
 /* The tries' copies of files are on disk: a TMPDIR in memory is for small things. */
 static char *private_folder(void)
 {
@@ -72,16 +77,14 @@ static void read_hello(struct mend_about *a, struct slice hello, struct arena *a
 	a->read_only = arena_slice(arena, buf_slice(&names));
 }
 
-static void check_options(const struct explain_options *o)
+static void check_options(void)
 {
 	explain_only("mend writes text, a patch or --json");
 	if (own.resume && !own.journal)
 		die(EXIT_USAGE, "--resume needs --journal=FILE");
-	if (own.apply && o->output)
-		die(EXIT_USAGE, "--apply conflicts with -o: the files are changed, or the patch is written");
 }
 
-static struct journal *open_journal(const struct mend_about *a, const struct mend_program *p)
+static struct mend_journal *open_journal(const struct mend_about *a, const struct mend_program *p)
 {
 	LOCAL_BUF b = {0};
 	struct err err = {.text = ""};
@@ -93,7 +96,7 @@ static struct journal *open_journal(const struct mend_about *a, const struct men
 		buf_add_slice(&b, m.bytes);
 		mapfile_close(&m);
 	}
-	struct journal *j = journal_open(own.journal, own.resume, buf_slice(&b), &err);
+	struct mend_journal *j = mend_journal_open(own.journal, own.resume, buf_slice(&b), &err);
 	if (!j)
 		die_err(&err);
 	return j;
@@ -110,7 +113,7 @@ static void write_patch(const char *path, struct slice patch)
 /* 0: all that counts is gone; 1: something is left; 5: the search stopped early, or the proof is not whole. */
 static int status_of(const struct mend_search *s)
 {
-	const struct mend_trial *best = search_best(s);
+	const struct mend_trial *best = mend_search_best(s);
 	bool left = !best->as_eager_ends;
 	for (uint32_t i = 0; i < best->x.n_finding; i++)
 		left |= trial_counts(&best->x.finding[i]) && (best->x.finding[i].kind != FINDING_RECOMPILE || best->x.finding[i].count > 1);
@@ -127,9 +130,9 @@ static int mend_main(struct operands *in)
 	struct err err = {.text = ""};
 	struct screen out = screen_make();
 	explain_check();
-	check_options(opt);
+	check_options();
 	output_fail_writes();
-	child_signals(CHILD_SIGNALS_KILL);
+	child_signals(CHILD_SIGNALS_FORWARD); /* the server ends, and what it left is removed here */
 	mend_program_of(&program, in->command);
 	struct mend_about about = {
 	    .program = &program, .steps = own.steps, .runs = own.runs, .budget = own.budget, .confined = !own.unconfined};
@@ -141,6 +144,9 @@ static int mend_main(struct operands *in)
 		.program = &program, .folder = folder, .steps = own.steps, .confined = about.confined, .memory = own.memory},
 	    &err);
 	if (!server) {
+		temp_folder_remove(folder);
+		if (child_signalled())
+			child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
 		if (about.confined && (slice_has(slice_str(err.text), "own view") || slice_has(slice_str(err.text), "not permitted")))
 			die(EXIT_ENVIRON, "%s\nTo run it as it is, with everything it writes and sends: --unconfined", err.text);
 		die_err(&err);
@@ -159,10 +165,12 @@ static int mend_main(struct operands *in)
 				.journal = open_journal(&about, &program),
 				.show = opt->quiet || opt->json ? NULL : show_event,
 				.arg = &out};
-	int done = search_run(&s, &err);
-	journal_close(s.journal);
+	int done = mend_search_run(&s, &err);
+	mend_journal_close(s.journal);
 	mend_server_stop(server);
 	temp_folder_remove(folder);
+	if (child_signalled())
+		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
 	if (done < 0)
 		die_err(&err);
 	if (!s.base)
@@ -195,7 +203,7 @@ static int mend_main(struct operands *in)
 		screen_end(&out);
 	}
 	int status = status_of(&s);
-	search_release(&s);
+	mend_search_release(&s);
 	mend_program_release(&program);
 	arena_release(&arena);
 	buf_release(&patch);
@@ -204,12 +212,13 @@ static int mend_main(struct operands *in)
 
 const struct opt_command mend_command = {
     .name = "mend",
-    .summary = "find edits that make breaks and recompiles go, each proven by running the program",
+    .summary = "find edits that remove breaks, proven by running the program",
     .about = "Which edits of my program remove its graph breaks, with the same results?",
     .example = {{"-- python app.py", "search, and show the edits"},
 		{"-o mend.patch -- python app.py", "write them as a patch"},
 		{"--apply -- python -m pkg.train", "change the files"}},
     .options = options,
+    .rules = rules,
     .footer = "COMMAND: a Python program with its arguments; it is run many times.",
     .command = true,
     .need_command = true,

@@ -18,7 +18,7 @@ static int each_file(const struct mend_search *s,
 {
 	OWNED(json_tape_release) struct json_tape t = {0};
 	OWNED(arena_release) struct arena a = {0};
-	struct slice texts = search_best(s)->texts;
+	struct slice texts = mend_search_best(s)->texts;
 	uint32_t root;
 	int status = 0;
 	json_tape_text(&t, texts.p, texts.n);

@@ -32,7 +32,7 @@ static void tell(struct mend_search *s, enum search_event e, const struct search
 		s->show(s->arg, s, e, t);
 }
 
-const struct mend_trial *search_best(const struct mend_search *s) { return s->best ? s->step[s->best - 1].trial : s->base; }
+const struct mend_trial *mend_search_best(const struct mend_search *s) { return s->best ? s->step[s->best - 1].trial : s->base; }
 
 /* ---- the reference ---- */
 
@@ -118,7 +118,7 @@ static const char *covers(const struct mend_search *s, struct slice kind, const 
 static void keep(struct mend_search *s, struct search_step step)
 {
 	PUSH_TO(s->step, s->n_step, s->cap_step) = step;
-	const struct mend_trial *best = search_best(s);
+	const struct mend_trial *best = mend_search_best(s);
 	bool worse_before = s->crashes && !s->best;
 	if (worse_before || trial_cost(step.trial) <= trial_cost(best))
 		s->best = s->n_step;
@@ -132,7 +132,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	    .finding = finding, .place = place, .kind = json_dup(t, c, "kind", &s->arena), .title = json_dup(t, c, "title", &s->arena)};
 	struct slice texts = arena_slice(&s->arena, json_raw(t, json_get(t, c, "texts")));
 	bool region = json_flag(t, c, "region");
-	const char *known = journal_refused(s->journal, texts);
+	const char *known = mend_journal_refused(s->journal, texts);
 	if (known) {
 		row.verdict = arena_textf(&s->arena, "%s (from the journal)", known);
 		PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
@@ -167,7 +167,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	}
 	row.verdict = arena_slice(&s->arena, row.verdict);
 	row.accepted = !row.verdict.n;
-	journal_add(s->journal, texts, row.verdict, &row);
+	mend_journal_add(s->journal, texts, row.verdict, &row);
 	PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
 	tell(s, SEARCH_TRY, &row);
 	if (!row.accepted) {
@@ -256,7 +256,7 @@ static int prune(struct mend_search *s, struct err *err)
 		LOCAL_BUF b = {0};
 		OWNED(json_tape_release) struct json_tape t = {0};
 		uint32_t root;
-		const struct mend_trial *before = k ? s->step[k - 1].trial : s->base, *best = search_best(s);
+		const struct mend_trial *before = k ? s->step[k - 1].trial : s->base, *best = mend_search_best(s);
 		buf_addf(&b, "{\"op\": \"without\", \"id\": 0, \"before\": %.*s, \"after\": %.*s, \"texts\": %.*s}", SL(before->texts),
 			 SL(s->step[k].trial->texts), SL(best->texts));
 		if (mend_server_ask(s->server, buf_slice(&b), &t, &root, err) < 0)
@@ -316,7 +316,7 @@ static int prove(struct mend_search *s, struct err *err)
 }
 
 /* The texts of the files that edits may touch, as the base of what is compared. */
-int search_run(struct mend_search *s, struct err *err)
+int mend_search_run(struct mend_search *s, struct err *err)
 {
 	s->began = clock_ns();
 	tell(s, SEARCH_READY, NULL);
@@ -337,7 +337,7 @@ int search_run(struct mend_search *s, struct err *err)
 	return s->best ? prove(s, err) : 0;
 }
 
-void search_release(struct mend_search *s)
+void mend_search_release(struct mend_search *s)
 {
 	for (uint32_t i = 0; i < s->n_step; i++)
 		trial_free(s->step[i].trial);

@@ -1,9 +1,9 @@
 /* search.h - the loop: the worst finding, its candidates, each tried in the program; what makes that finding go with equal results is kept.
  *
  *     struct mend_search s = {.server = server, .o = {.runs = 60, .budget = 300}, .show = mend_show};
- *     if (search_run(&s, &err) < 0) die_err(&err);
+ *     if (mend_search_run(&s, &err) < 0) die_err(&err);
  *     ... s.step[0 .. s.best): the edits that are kept, s.step[s.best - 1].trial is the program with them, s.base as it was ...
- *     search_release(&s);
+ *     mend_search_release(&s);
  *
  * The rule: not the total decides but the finding. With a break gone, what was behind it is compiled for the first time, and may recompile more than
  * all before; that is still the way to none. So it goes on from there and gives back the prefix with the lowest cost (trial_cost).
@@ -31,9 +31,9 @@ struct search_try { /* any candidate that was tried */
 enum search_event { SEARCH_READY, SEARCH_EAGER, SEARCH_BASE, SEARCH_FINDING, SEARCH_TRY, SEARCH_ACCEPTED, SEARCH_NONE, SEARCH_PROVING };
 struct mend_search {
 	struct mend_server *server;
-	int runs, budget;        /* at most; seconds */
-	bool no_as_is;           /* prove with aot_eager only */
-	struct journal *journal; /* NULL */
+	int runs, budget;             /* at most; seconds */
+	bool no_as_is;                /* prove with aot_eager only */
+	struct mend_journal *journal; /* NULL */
 	void (*show)(void *arg, const struct mend_search *s, enum search_event e, const struct search_try *t);
 	void *arg;
 
@@ -54,8 +54,8 @@ struct mend_search {
 	struct slice volatile_names;
 	struct arena arena;
 };
-int search_run(struct mend_search *s, struct err *err);
+int mend_search_run(struct mend_search *s, struct err *err);
 /* The program with the edits that are kept; base if there are none. */
-const struct mend_trial *search_best(const struct mend_search *s);
-void search_release(struct mend_search *s);
+const struct mend_trial *mend_search_best(const struct mend_search *s);
+void mend_search_release(struct mend_search *s);
 #endif

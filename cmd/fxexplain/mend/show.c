@@ -113,7 +113,7 @@ static void proof(struct buf *b, const struct mend_search *s)
 {
 	const struct mend_trial *w = s->whole_best;
 	buf_addf(b, "parameters, results, state and output are equal to eager's over ");
-	put_count(b, w && w->equal ? w->n.steps : search_best(s)->n.steps, "step");
+	put_count(b, w && w->equal ? w->n.steps : mend_search_best(s)->n.steps, "step");
 	buf_adds(b, "; proven with aot_eager");
 	if (s->as_is && s->as_is->equal)
 		buf_adds(b, " and as it is");
@@ -125,7 +125,7 @@ static void proof(struct buf *b, const struct mend_search *s)
 
 static void what_is_left(struct screen *out, const struct mend_search *s)
 {
-	const struct mend_trial *best = search_best(s);
+	const struct mend_trial *best = mend_search_best(s);
 	bool any = false;
 	for (uint32_t i = 0; i < best->x.n_finding; i++) {
 		const struct finding *g = &best->x.finding[i];
@@ -148,7 +148,7 @@ static void what_is_left(struct screen *out, const struct mend_search *s)
 
 void show_end(struct screen *out, const struct mend_search *s, const struct mend_about *about, const char *patch, bool applied)
 {
-	const struct mend_trial *best = search_best(s);
+	const struct mend_trial *best = mend_search_best(s);
 	const struct trial_figures *a = s->whole_base ? &s->whole_base->n : &s->base->n, *z = s->whole_best ? &s->whole_best->n : &best->n;
 	double seconds = (double)(clock_ns() - s->began) / 1e9 + about->start_seconds;
 	const size_t from = out->b.len;

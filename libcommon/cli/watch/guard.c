@@ -6,8 +6,6 @@
 #include "model/elf/modelso.h"
 #include "watch/nan.h"
 
-#include <math.h>
-
 enum { LINE = 64 }; /* bytes that allocators align to */
 
 /* clang-format off */
@@ -178,46 +176,6 @@ size_t guard_found(const struct guard *b)
 	return n;
 }
 
-/* ---- running ---- */
-
-static void drain(void *user, struct watch *w)
-{
-	struct watch_call c;
-	(void)user;
-	while (watch_next(w, &c))
-		;
-}
-
-int guard_run(const struct watch_options *o, struct guard *b, struct run_result *out, struct err *err)
-{
-	struct watch_options own = *o;
-	struct watch w;
-	own.calls = (struct calls_config){.want = CALLS_NAMES | CALLS_BOUNDS | CALLS_BOUNDS_TWICE,
-					  .last_run = UINT32_MAX,
-					  .lo = (double)-INFINITY,
-					  .hi = (double)INFINITY};
-	own.tick = drain;
-	if (watch_run(&w, &own, err) < 0)
-		return -1;
-	drain(NULL, &w);
-	*b = w.guard ? *w.guard : (struct guard){0};
-	if (w.guard)
-		*w.guard = (struct guard){0};
-	int r = 0;
-	if (out && !w.failed.text[0]) {
-		*out = w.outputs;
-		w.outputs = (struct run_result){0};
-		buf_add_slice(&out->notes, buf_slice(&w.asides));
-	}
-	if (w.failed.text[0] && !b->n) {
-		*err = w.failed;
-		guard_release(b);
-		r = -1;
-	}
-	watch_release(&w);
-	return r;
-}
-
 /* ---- words ---- */
 
 /* Which element a byte belongs to; those before the first are negative. */
@@ -255,7 +213,7 @@ static void add_beyond(const struct guard_finding *f, struct buf *b)
 		buf_adds(b, ", in the padding of its memory (harmless today)");
 }
 
-void guard_sentence(const struct guard_finding *f, struct buf *b)
+static void guard_sentence(const struct guard_finding *f, struct buf *b)
 {
 	const char *does = f->writes ? "writes" : "reads";
 	if (f->kernel.n)

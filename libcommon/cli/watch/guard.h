@@ -76,8 +76,6 @@ void guard_release(struct guard *b);
 /* Does it count as found? Not a read that stays in padding. */
 static inline bool guard_counts(const struct guard_finding *f) { return !f->in_padding; }
 size_t guard_found(const struct guard *b);
-/* "cpp_fused_sum_3 writes buf7[1024..1031], which has 1024 elements: 32 bytes past the end" */
-void guard_sentence(const struct guard_finding *f, struct buf *b);
 /* Each finding, then how much was guarded; before: in front of each line. */
 void guard_show(struct screen *s, const struct guard *b, const char *before);
 void guard_json(struct json_out *o, const struct guard *b);

@@ -225,6 +225,38 @@ static void mark_inf(struct nan *n, const struct nan_call *c)
 	}
 }
 
+/* The first infinities of the program that are not always there. */
+static void mark_since(struct nan *n, const struct nan_call *c)
+{
+	const uint32_t key[2] = {c->c.model_id, c->c.call};
+	const struct slice k = slice_of((const char *)key, sizeof(key));
+	bool had = false;
+	const struct nan_value *out = NULL;
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		had |= reads(&c->value[i].v) && has_inf(&c->value[i].v);
+		if (!out && dump_written(&c->value[i].v) && has_inf(&c->value[i].v))
+			out = &c->value[i];
+	}
+	if (n->since.model.n || had || !out || c->c.run == CALLS_NO_RUN)
+		return;
+	if (!c->c.run) {
+		if (n->usual.n < MAX_PLACES)
+			intern_add(&n->usual, k);
+	} else if (intern_find(&n->usual, k) == NONE) {
+		n->since =
+		    (struct nan_since){keep_text(n, c->c.model), keep_text(n, c->c.name), keep_text(n, out->v.buffer), c->c.run, c->c.call};
+	}
+}
+
+/* Did infinities lead to this finding? */
+static bool follows_infinities(const struct nan *n, const struct nan_finding *f)
+{
+	bool inf = f->kind == NAN_INPUT || f->kind == NAN_CONSTANT;
+	for (uint32_t i = 0; i < f->call.n_values; i++)
+		inf |= reads(&f->call.value[i].v) && has_inf(&f->call.value[i].v);
+	return inf && n->since.model.n;
+}
+
 static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum nan_what what)
 {
 	struct nan_finding f = {.what = what, .call = *c, .bad = out, .inf_call = NONE};
@@ -251,6 +283,8 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	bool quiet = nan_ignored(&n->o, c->c.name) || nan_ignored(&n->o, c->value[out].v.buffer);
 	if (in)
 		quiet |= nan_ignored(&n->o, in->v.buffer) || nan_ignored(&n->o, in->v.path);
+	if (what == NAN_NAN && follows_infinities(n, &f))
+		f.since = n->since;
 	mark(n, c, quiet ? NONE : add_finding(n, &f), quiet);
 }
 
@@ -309,6 +343,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 	if (out != NONE)
 		take_bad(n, c, out, what);
 	mark_inf(n, c);
+	mark_since(n, c);
 }
 
 void nan_release(struct nan *n)
@@ -317,6 +352,7 @@ void nan_release(struct nan *n)
 	free(n->place);
 	intern_release(&n->places);
 	intern_release(&n->texts);
+	intern_release(&n->usual);
 	arena_release(&n->arena);
 	*n = (struct nan){0};
 }

@@ -92,6 +92,12 @@ struct nan_finding {
 	struct slice inf_kernel, inf_buffer;
 	uint32_t inf_call;
 	uint64_t times, passed_on; /* how many times; how many later calls only propagated it */
+	/* Before that, in another run or graph: the first call that produced infinities although it did not in its graph's first run (as a
+	 * mask does). .model empty: there was none, or the finding has nothing to do with infinities or an earlier run. */
+	struct nan_since {
+		struct slice model, kernel, buffer;
+		uint32_t run, call;
+	} since;
 	/* nan_sources_apply: nodes of the graph before and after the compiler's passes, lines of Python ("app/m.py:28 in forward:
 	 * return torch.log(x)"), the innermost last. Owned by the struct nan_sources. */
 	const struct slice *pre, *node, *line;
@@ -109,6 +115,8 @@ struct nan {
 	struct arena arena;   /* what findings point to */
 	/* For each place in memory whose last content was bad, its finding. */
 	struct intern places, texts;
+	struct intern usual; /* calls that produce infinities in the first run */
+	struct nan_since since;
 	struct nan_place *place;
 	size_t cap_place;
 };

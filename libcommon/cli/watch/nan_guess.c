@@ -354,6 +354,21 @@ static size_t guess_by_rules(const struct nan_finding *f, struct nan_guess *gues
 	return n;
 }
 
+/* A package has its weights from a file; those of a torch.compile graph change between its runs. */
+static void guess_weight(const struct nan_finding *f, struct slice name, const char *what, char *text, size_t room)
+{
+	const uint32_t run = f->call.c.run;
+	if (!f->call.c.text.n)
+		snprintf(text, room, "the weight %.*s was saved as %s", SL(name), what);
+	else if (run && run != CALLS_NO_RUN)
+		snprintf(
+		    text, room,
+		    "%.*s was clean in run %u, and became %s after it: in the optimizer's step, or other code outside of compiled graphs",
+		    SL(name), run - 1, what);
+	else
+		snprintf(text, room, "%.*s was %s before the first run of this graph: as it was loaded or initialized", SL(name), what);
+}
+
 size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t max)
 {
 	const struct nan_value *cause = f->cause != NONE ? &f->call.value[f->cause] : NULL;
@@ -364,7 +379,7 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 	guess[0] = (struct nan_guess){.seen = true};
 	switch (f->kind) {
 	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was already %s", SL(name), what); return 1;
-	case NAN_CONSTANT: snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s was saved as %s", SL(name), what); return 1;
+	case NAN_CONSTANT: guess_weight(f, name, what, guess[0].text, sizeof(guess[0].text)); return 1;
 	case NAN_UNWRITTEN:
 		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s is read but was never written: uninitialized memory (torch.empty?)",
 			 SL(name));

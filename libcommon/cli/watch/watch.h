@@ -111,7 +111,7 @@ struct watch {
 	struct buf asides;         /* what was not understood in the process, one per line */
 	struct watch_graph *graph; /* in the order they first appeared */
 	size_t n_graphs, cap_graphs;
-	struct buf device; /* device-fault and device-finding events (event.h), one per line; read by ima.h */
+	struct buf device;   /* device-fault and device-finding events (event.h), one per line; read by ima.h */
 	struct guard *guard; /* of bounds events (guard.h); NULL: none came */
 	bool ended, opened;
 

@@ -21,7 +21,7 @@ static struct aten_tensor *float_input(const struct aten_call *c)
 	struct aten_tensor *t = call_tensor(c, 0);
 	if (t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16)
 		t = aten_to_copy(t, DTYPE_F32, ATEN_PRESERVE);
-	if (t->dtype != DTYPE_F32)
+	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F64) /* torch refuses float64; a graph that is computed in it has it here */
 		aten_fail("Expecting input to have dtype torch.float32, but got dtype: %s", dtype_name(t->dtype));
 	return t;
 }
@@ -109,7 +109,7 @@ static void run_choose(struct aten_call *c)
 	struct aten_tensor *t = call_tensor(c, 0);
 	const struct aten_value *ends = APPLY("aminmax", aten_of(t));
 	int64_t low = call_int(c, 1), high = call_int(c, 2), one = 1;
-	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F16 && t->dtype != DTYPE_BF16)
+	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F16 && t->dtype != DTYPE_BF16 && t->dtype != DTYPE_F64)
 		aten_fail("Expecting input to have dtype torch.float32/16/b16, but got dtype: %s", dtype_name(t->dtype));
 	if (low >= high)
 		aten_fail("qmin must be less than qmax.");

@@ -131,7 +131,9 @@ static size_t name_length(struct slice text)
 bool tensor_spec_like(struct slice text)
 {
 	size_t n = name_length(text);
-	if (!n || n == text.n || text.p[n] != '[')
+	if (n && n == text.n)
+		return dtype_by_short(text) != DTYPE_NONE; /* a scalar */
+	if (!n || text.p[n] != '[')
 		return false;
 	if (dtype_by_short(slice_of(text.p, n)) != DTYPE_NONE)
 		return true;
@@ -148,6 +150,8 @@ int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err)
 	*m = (struct tensor_meta){.device = DEVICE_CPU, .device_index = -1};
 	s.at = name_length(text);
 	m->dtype = dtype_by_short(slice_of(text.p, s.at));
+	if (s.at == text.n && m->dtype != DTYPE_NONE)
+		return 0;
 	if (s.at == text.n || text.p[s.at] != '[')
 		return wrong(&s, "missing '[' after the dtype");
 	if (m->dtype == DTYPE_NONE)

@@ -54,7 +54,7 @@ bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
 /* Bytes from the first element to the end of the last one that the strides reach; false on overflow. */
 bool tensor_extent(const struct tensor_meta *m, int64_t *bytes);
 
-/* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[], bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
+/* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[] or i64, bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
  * after commas. Contiguous on the cpu by default. Failure: EXIT_USAGE, and a text that describes the form of a spec. */
 int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err);
 /* Does this operand look like a spec (DTYPE[...), whatever its faults? */

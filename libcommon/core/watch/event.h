@@ -48,12 +48,12 @@
  *                    (its tensor), write-neighbour, read-neighbour (memory of others between its elements), write-input, write-weight,
  *                    uninitialised (what was never written decides over its results), race (the same call twice, with two results),
  *                    unsteady (its results depend on memory that is none of its tensors'), freed (memory of a tensor that is no more), wild
- *                    (a fault far away: the process dies). run, call, contract_call, kernel; the tensor: arg, buffer, role, dtype, item (bytes
- *                    of an element), sizes, strides, extent (bytes), aligned (its address modulo 64); first, last: bytes from its first
- *                    element; writes; of a fault ip (in the model's file), thread, and what the instruction was: width (bytes), bits (of a
+ *                    (a fault far away: the process dies). run, call, contract_call, kernel; the tensor: arg, buffer, role, dtype,
+ *                    item (bytes of an element), sizes, strides, extent (bytes), aligned (its address modulo 64); first, last: bytes
+ *                    from its first element; writes; of a fault ip (in the model's file), thread, and what the instruction was: width (bytes), bits (of a
  *                    vector register), operand. Once for each kernel, argument and what
- *     bounds-summary run; guarded: arguments of kernels in it; unguarded, unguarded_bytes: those for which there was no memory, or that could
- *                    not be examined. At the end of a model's first run, and of each with some unguarded
+ *     bounds-summary run; guarded: arguments of kernels in it; unguarded, unguarded_bytes: those for which there was no memory, or
+ *                    that could not be examined. At the end of a model's first run, and of each with some unguarded
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer

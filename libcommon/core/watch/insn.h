@@ -4,8 +4,8 @@
  *     if (insn_decode(bytes, n, ip, reg, &i) && i.memory)
  *         ... i.address, i.width, i.writes, i.text            // "vmovups": 32 bytes to rdi + rax*4
  *
- * For the instruction that faulted: registers as they were before it. reg is in the order of the encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi,
- * rdi, r8 to r15. From the bytes alone, so that a core can be read on any machine. It covers what compilers make of loops over arrays: moves,
+ * For the instruction that faulted: registers as they were before it. reg is in the order of the encoding: rax, rcx, rdx, rbx, rsp,
+ * rbp, rsi, rdi, r8 to r15. From the bytes alone, so that a core can be read on any machine. It covers loops over arrays: moves,
  * arithmetic, SSE, AVX, AVX2 and AVX-512 (Intel SDM volume 2: 2.1 instruction format, 2.3 VEX, 2.7 EVEX, disp8*N in table 2-34). False:
  * unknown. What is relative to fs or gs, and lanes of a gather or scatter, have no single address: .memory is false.
  */

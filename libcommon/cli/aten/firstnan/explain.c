@@ -386,7 +386,7 @@ static bool explain_product(const struct telling *t, uint32_t node, const struct
 	double sum = 0;
 	for (int64_t c = 0; c < k && c < MOST_TERMS; c++) {
 		const int64_t pa = (batch * rows + i) * k + c, pb = (batch * k + c) * cols + j;
-		const double x = element(a, pa), y = element(b, pb), v = x * y;
+		const double x = element(a, pa), y = element(b, pb), v = a->dtype == DTYPE_F64 ? x * y : (float)(x * y);
 		if (isnan(v)) {
 			buf_addf(t->text, "%.*s: ", SL(name));
 			add_operand(t, va->node, pa, x, 0);

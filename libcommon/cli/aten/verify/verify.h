@@ -39,6 +39,7 @@ enum verify_what {
 	VERIFY_OPEN,     /* not verified: .why */
 	VERIFY_OPERATOR, /* not compiled */
 };
+enum verify_reduced { REDUCED_NO, REDUCED_TF32, REDUCED_BF16, REDUCED_FP16 };
 struct verify_match {
 	uint32_t node;
 	double off; /* maximum difference: distinguishes nodes that are nearly the same (a batch norm of ones and zeros) */
@@ -61,7 +62,7 @@ struct verify_row {
 	double compiled_ulp, eager_ulp; /* maximum errors against float64, relative to the tensor's maximum; for EQUAL and ROUNDING */
 	uint32_t together;              /* verified together with the calls from this one on, whose tensors are not nodes; NONE */
 	char *why;                      /* OPEN */
-	bool tf32;                      /* a product that a GPU computed in TF32 */
+	enum verify_reduced reduced;    /* a product computed in less than its type (tf32.c) */
 };
 struct verify_finding {
 	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
@@ -148,6 +149,8 @@ bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */
 void verify_outputs(struct verify *v);
 void verify_suspects(struct verify *v);
+/* Does the run say whether TF32 was on? */
+bool verify_tf32_known(const struct observed *o);
 /* Before them (unknown.c, tf32.c). */
 void verify_unknown(struct verify *v);
 void verify_tf32(struct verify *v);

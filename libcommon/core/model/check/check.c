@@ -199,6 +199,8 @@ static struct slice first_dim_message(struct look *l)
 	return (struct slice){0};
 }
 
+static bool aten_float(int dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype == DTYPE_F16 || dtype == DTYPE_BF16; }
+
 static void look_dtype(struct look *l)
 {
 	int want = l->want->dtype, got = l->got->dtype;
@@ -209,7 +211,10 @@ static void look_dtype(struct look *l)
 	f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dtype, expected: %d(%s), but got: %d", l->i, want, w ? w->aten : "?", got);
 	f->expected = check_keep(l->k, "%s", dtype_name(want));
 	f->given = check_keep(l->k, "%s", dtype_name(got));
-	f->fix = check_keep(l->k, ".to(torch.%s)", dtype_name(want));
+	if ((aten_float(got) && want == DTYPE_U8))
+		f->fix = SLICE(".mul(255).round().to(torch.uint8) if its values are in 0..1: .to(torch.uint8) alone would make them 0");
+	else
+		f->fix = check_keep(l->k, ".to(torch.%s)", dtype_name(want));
 }
 
 static bool rank_fits(const struct contract_input *w, const struct tensor_meta *m)
@@ -239,6 +244,35 @@ static void look_rank(struct look *l, bool in_assert)
 	f->fix = rank_fix(l);
 }
 
+/* NHWC for NCHW, and the like: ".permute(0, 3, 1, 2)" if the sizes fit then, and do not without; empty: no. */
+static struct slice layout_fix(struct look *l)
+{
+	static const int8_t orders[][5] = {{0, 3, 1, 2, -1}, {0, 2, 3, 1, -1}, {2, 0, 1, -1}, {1, 2, 0, -1},
+					   {0, 4, 1, 2, 3},  {0, 2, 3, 4, 1},  {1, 0, -1}};
+	for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
+		int n = 0, fits = 0;
+		int64_t bound;
+		while (n < 5 && orders[k][n] >= 0)
+			n++;
+		if (n != l->got->n_dim || n != l->want->n_dim)
+			continue;
+		for (int d = 0; d < n; d++)
+			fits += dim_fails(&l->want->dim[d], l->got->size[orders[k][d]], &bound) == CHECK_COUNT;
+		if (fits < n)
+			continue;
+		struct buf b = {0};
+		buf_adds(&b, ".permute(");
+		for (int d = 0; d < n; d++)
+			buf_addf(&b, "%s%d", d ? ", " : "", orders[k][d]);
+		buf_addc(&b, ')');
+		const struct symsize last = l->want->dim[n - 1].stride;
+		if (symsize_is_int(last) && last.k == 1)
+			buf_adds(&b, ".contiguous()");
+		return arena_take(&l->k->arena, &b);
+	}
+	return (struct slice){0};
+}
+
 static void look_size(struct look *l, int d)
 {
 	const struct contract_dim *w = &l->want->dim[d];
@@ -250,15 +284,28 @@ static void look_size(struct look *l, int d)
 	f->aoti = dim_message(l, what, d, bound, got);
 	f->given = check_keep(l->k, "%" PRId64, got);
 	l->size_bad = l->dim_bad[d] = true;
+	const struct slice turned = layout_fix(l);
 	if (what == CHECK_SIZE) {
 		f->expected = check_keep(l->k, "%" PRId64, bound);
+		f->fix = turned;
+	}
+	if (what == CHECK_SIZE && !turned.n) {
 		f->fix = check_keep(l->k,
 				    "dim %d is %" PRId64 ", compiled for exactly %" PRId64
 				    ": pass that size, or export with dynamic_shapes that make dim %d dynamic",
 				    d, got, bound, d);
+	}
+	if (what == CHECK_SIZE)
+		return;
+	f->expected = range_text(l->k, w->range);
+	if (turned.n || (what == CHECK_SMALL && bound == 2)) { /* exportdiff.c says the same */
+		f->fix = turned.n ? turned
+				  : check_keep(l->k,
+					       "dim %d is %" PRId64
+					       ": sizes 0 and 1 are specialized: pad it to 2, or compile a separate model for them",
+					       d, got);
 		return;
 	}
-	f->expected = range_text(l->k, w->range);
 	f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: %s it, or export with dynamic_shapes %s=%" PRId64, d, got,
 			    SL(f->expected), what == CHECK_SMALL ? "pad" : "split", what == CHECK_SMALL ? "min" : "max", got);
 }

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+enum { EXTRA = 64 }; /* operands beyond the inputs */
+
 /* A tensor that was given, or a spec (no file). */
 struct origin {
 	struct tensor_meta meta;
@@ -17,6 +19,7 @@ struct reading {
 	struct given *g;
 	const struct contract *c;
 	struct err *err;
+	bool all; /* keep those that are too many */
 };
 
 static void place_operand(struct reading *r, size_t i, const struct origin *o)
@@ -86,6 +89,10 @@ static int put_next(struct reading *r, const struct origin *o)
 			place_operand(r, i, o);
 			return 0;
 		}
+	if (r->all && g->n_extra < EXTRA) {
+		g->meta[g->n + g->n_extra++] = o->meta;
+		return 0;
+	}
 	LOCAL_BUF b = {0};
 	add_names(&b, r->c);
 	err_set(r->err, EXIT_USAGE, "too many inputs, the first extra one is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
@@ -250,15 +257,15 @@ static int read_operand(struct reading *r, const char *operand)
 	return rc;
 }
 
-int given_read(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err)
+static int read_operands(struct given *g, const struct contract *c, const char *const *operands, int n, bool all, struct err *err)
 {
 	*g = (struct given){.n = c->n_inputs};
-	g->meta = xcalloc(g->n + 1, sizeof(*g->meta));
+	g->meta = xcalloc(g->n + EXTRA, sizeof(*g->meta));
 	g->from = xcalloc(g->n + 1, sizeof(*g->from));
 	g->source = xcalloc(g->n + 1, sizeof(*g->source));
 	for (size_t i = 0; i < g->n; i++)
 		g->meta[i].n_dim = -1;
-	struct reading r = {g, c, err};
+	struct reading r = {g, c, err, all};
 	/* Named ones first, so that the others fill the rest. */
 	for (int named = 1; named >= 0; named--)
 		for (int i = 0; i < n; i++) {
@@ -269,6 +276,16 @@ int given_read(struct given *g, const struct contract *c, const char *const *ope
 			}
 		}
 	return 0;
+}
+
+int given_read(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err)
+{
+	return read_operands(g, c, operands, n, false, err);
+}
+
+int given_read_all(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err)
+{
+	return read_operands(g, c, operands, n, true, err);
 }
 
 int given_data(struct given *g, size_t input, struct slice *data, struct err *err)

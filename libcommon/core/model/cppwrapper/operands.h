@@ -24,9 +24,12 @@ struct given {
 	} * source;
 	struct tensor_file **file;
 	size_t n_file, cap_file;
+	size_t n_extra; /* given_read_all(): operands beyond the inputs, in meta[n ..] */
 };
 
 int given_read(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err);
+/* The same, but too many operands are no failure: check_inputs() of all n + n_extra of them reports their number. */
+int given_read_all(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err);
 int given_data(struct given *g, size_t input, struct slice *data, struct err *err);
 void given_release(struct given *g);
 /* "args[0] (arg4_1)", "arg4_1": the name of an input in messages. */

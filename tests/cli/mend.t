@@ -1,0 +1,73 @@
+#!/bin/bash
+# fxexplain mend without torch: what it asks for, accepts, refuses, writes and leaves (tests/lib/fakemend.py plays the server), and the edits that share/mend
+# makes of texts (tests/lib/mend_edits.py). tests/live/mend.t has real programs.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir tmp
+export TMPDIR=$TMP/tmp FAKE_WORDS="WRONG STAYS WORSE-GOOD LATE-GOOD GOOD"
+printf '#!/bin/sh\nexec python3 "%s/tests/lib/fakemend.py"\n' "$ROOT" >python3-fake
+chmod +x python3-fake
+echo 'print("hello")' >app.py
+cp app.py app.py.was
+mend() { timeout 60 fxexplain mend --unconfined "$@"; }
+value() { python3 -c "import json, sys; d = json.load(open(sys.argv[1])); print($2, sep=', ')" "$1"; }
+
+# ---- the search ----
+mend -o p.patch -- ./python3-fake app.py x y >out 2>err
+like "it says before the first run what will be run" "$(cat err)" 'runs app.py up to 60 times.*--unconfined: what it writes and sends is real'
+like "eager, and what is not compared" "$(cat out)" 'eager .*exit 0, 2 steps.*not compared, since two eager runs differ: seconds'
+like "an edit with other results is refused" "$(cat out)" 'no +operator +WRONG.*parameters differ at step 2'
+like "an edit that leaves the finding is refused" "$(cat out)" 'no +operator +STAYS.*the break stays'
+like "an edit that compiles less is refused" "$(cat out)" 'WORSE-GOOD.*less is compiled: 10 of 100 operations in graphs'
+like "an edit that differs with aot_eager is refused" "$(cat out)" 'LATE-GOOD.*with aot_eager: parameters differ at step 2'
+like "what is accepted shows its price" "$(cat out)" 'ok +operator +GOOD.*its price: its price'
+like "the end has the figures" "$(cat out)" '[0-9]+ breaks? -> 0, .*9 graph calls -> 4.*proven with aot_eager and as it is; [0-9]+ runs'
+unlike "no escape sequence reaches the terminal" "$(cat out)" $'\x1b'
+is "the program is not changed" "$(cat app.py)" "$(cat app.py.was)"
+ok "the patch applies" sh -c 'mkdir p && cp app.py p && cd p && patch -p1 <../p.patch && grep -q "# GOOD" app.py'
+is "nothing is left" "$(find tmp -mindepth 1 | head -3)" ""
+exits "--json" 0 mend --json -- ./python3-fake app.py
+is "the tries are in it" "$(value out '[t["accepted"] for t in d["tries"]][:5], d["edits"][0]["price"], d["after"]["graph_breaks"]')" "[False, False, False, False, True], its price, 0"
+exits "--apply" 0 mend --apply -- ./python3-fake app.py
+like "the file has the edit" "$(cat app.py)" '# GOOD'
+is "the original is kept" "$(cat app.py.orig)" "$(cat app.py.was)"
+exits "--apply does not overwrite a kept original" 4 mend --apply -- ./python3-fake app.py
+like "it says so" "$(cat err)" 'app.py.orig. exists'
+rm app.py.orig && cp app.py.was app.py
+FAKE_WORDS="STAYS WRONG" exits "nothing helps" 1 mend -- ./python3-fake app.py
+like "it says so" "$(cat out)" 'Nothing that was tried helps'
+exits "--runs ends the search" 5 mend --runs=5 -- ./python3-fake app.py
+like "it says why" "$(cat out)" 'stopped early: the runs'
+
+# ---- the journal ----
+exits "a journal is written" 0 mend --journal=j -- ./python3-fake app.py
+is "a line for each try" "$(grep -c verdict j)" "$(grep -cE '^    (no|ok) ' out)"
+exits "--resume" 0 mend --journal=j --resume -- ./python3-fake app.py
+like "refused ones are not tried again" "$(cat out)" 'WRONG.*parameters differ at step 2 \(from the journal\)'
+exits "--resume needs a journal" 2 mend --resume -- ./python3-fake app.py
+echo 'print("other")' >other.py
+exits "another program's lines are not used" 0 mend --journal=j --resume -- ./python3-fake other.py
+unlike "they are not" "$(cat out)" 'from the journal'
+
+# ---- what cannot be ----
+FAKE_HELLO="python3 cannot import torch (no)" exits "no torch" 4 mend -- ./python3-fake app.py
+like "the message" "$(cat err)" 'cannot import torch'
+FAKE_HELLO="the program cannot get its own view of the files here (mount: EPERM)" run fxexplain mend -- ./python3-fake app.py
+[ "$status" != 4 ] || like "without its own view it asks for --unconfined" "$(cat err)" '\-\-unconfined'
+exits "several processes" 2 mend -- torchrun app.py
+exits "no Python program" 2 mend -- sh -c true
+exits "no file" 2 mend -- ./python3-fake -c pass
+exits "a missing file" 3 mend -- ./python3-fake nosuch.py
+exits "a missing Python" 4 mend -- ./nosuch app.py
+FAKE_WORDS=DIE exits "a server that dies" 4 mend -- ./python3-fake app.py
+like "the message" "$(cat err)" 'ended without an answer'
+is "nothing is left" "$(find tmp -mindepth 1 | head -3)" ""
+FAKE_WORDS=HANG timeout --preserve-status -s INT 3 fxexplain mend --unconfined -- ./python3-fake app.py >out 2>err
+is "Ctrl-C ends it" "$?" 130
+is "nothing is left then" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp" | head -3)" ""
+
+# ---- edits ----
+while IFS= read -r line; do
+	case $line in ok*) pass "${line#ok - }" ;; *) fail "${line#not ok - }" "see tests/lib/mend_edits.py" ;; esac
+done < <(PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/mend_edits.py" "$ROOT/share")
+done_testing

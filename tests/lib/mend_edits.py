@@ -1,0 +1,77 @@
+"""mend_edits.py SHARE: candidates and comparisons of share/mend, which need no torch but for the types of values: given here. Prints ok and not ok lines."""
+import os, sys, tempfile
+
+share = sys.argv[1]
+program = ""
+for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
+    with open(os.path.join(share, part)) as f:
+        program += f.read() + "\n"
+exec(compile(program.rstrip().removesuffix("main()"), "mend", "exec"), globals())
+folder = tempfile.mkdtemp()
+
+
+class Fake:
+    """The server, for candidates: what a probe finds is told."""
+    def __init__(self, text, types):
+        self.main, self.start, self.types = os.path.join(folder, "app.py"), {"cwd": folder}, types
+        with open(self.main, "w") as f:
+            f.write(text)
+
+    def text_of(self, path, texts):
+        if path in texts:
+            return texts[path]
+        with open(path) as f:
+            return f.read()
+
+    def probe_types(self, texts, probes):
+        return {"%s:%d:%s" % (p, line, e): self.types.get(e, "") for p, rows in probes.items() for line, exprs in rows for e in exprs}
+
+
+def candidates(text, line, types, **finding):
+    server = Fake(text, types)
+    f = {"kind": "graph-break", "file": server.main, "line": line, "function": "forward", "title": "", "stack": [], **finding}
+    return [(c["kind"], c["texts"][server.main], c["price"]) for c in Candidates(server, {"texts": {}, "finding": f}).all()]
+
+
+def check(what, good):
+    print("ok - " + what if good else "not ok - " + what)
+
+
+HEAD = "import torch\nimport logging\nlog = logging.getLogger()\nstats = {'n': 0}\n\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.calls = 0\n        self.every = 2\n    def forward(self, x):\n"
+LINE = HEAD.count("\n") + 1
+c = candidates(HEAD + "        h = x * 2\n        if h.max().item() > 3:\n            log.warning('%f', h.max().item())\n        return h\n", LINE + 1,
+               {"h": "Tensor:float", "h.max()": "Tensor:float", "h.max().item()": "float"})
+op = [t for k, t, _ in c if k == "operator"]
+check("a log under a condition becomes an operator", len(op) == 1 and "def _log_forward(_order: torch.Tensor, h_max: torch.Tensor) -> None:\n    if h_max.item() > 3:" in op[0])
+check("what was in the graph stays there", op and "_log_forward(_order, h.max().detach())" in op[0] and "log.warning('%f', h_max.item())" in op[0])
+check("the last resort has a price", [p for k, _, p in c if k == "guard"] == ["not done any more in compiled code"])
+c = candidates(HEAD + "        self.calls += 1\n        if self.calls % self.every == 0:\n            log.info('%d', self.calls)\n        return x\n", LINE + 2,
+               {"self": "M", "self.calls": "int", "self.every": "int", "self.calls % self.every": "int"})
+op = [t for k, t, _ in c if k == "operator"]
+check("a counter and what it prints become one operator", any("_objects[_at].calls += 1\n    if _objects[_at].calls % every == 0:" in t for t in op))
+check("the module makes itself known", any("self._at = len(_objects)\n        _objects.append(self)" in t for t in op))
+c = candidates(HEAD + "        y = x\n        if x.max().item() > 3:\n            y = x / 3\n        return y\n", LINE + 1, {"x": "Tensor:float", "x.max()": "Tensor:float"})
+check("a branch that chooses a value", any(k == "where" and "y = torch.where(x.max() > 3, x / 3, y)" in t for k, t, _ in c))
+check("a value that is returned is no operator", not any(k == "operator" for k, _, _ in c))
+c = candidates(HEAD + "        if x.isnan().any():\n            raise ValueError('NaN')\n        return x\n", LINE, {"x": "Tensor:float", "x.isnan().any()": "Tensor:bool"})
+check("a check that raises", any(k == "assert" and "torch._assert_async(torch.logical_not(x.isnan().any()), 'NaN')" in t for k, t, _ in c)
+      and any(k == "operator" and "raise ValueError('NaN')" in t for k, t, _ in c))
+c = candidates(HEAD + "        for i in range(3):\n            if x.sum() > i:\n                break\n        return x\n", LINE + 1, {"x": "Tensor:float", "x.sum()": "Tensor:float", "i": "int"})
+check("a statement that leaves the loop is no operator", not any(k == "operator" for k, _, _ in c))
+c = candidates(HEAD + "        out = []\n        out.append(x.mean().item())\n        return x, out\n", LINE + 1, {"x": "Tensor:float", "x.mean()": "Tensor:float", "out": "list"})
+check("a list of the function cannot go into an operator", not any(k == "operator" for k, _, _ in c))
+
+eager = {"status": "exit 0", "steps": [[[1.0, 2.0]]], "outer": [[1.0]], "state": {"n": [3.0]}, "text": ["oloss 0.5", "ea"], "files": {"f": [1, "x"]}}
+none = {"parts": set(), "state": set(), "lines": [], "files": set()}
+check("equal runs", compare(eager, eager, none, 1e-5) is None)
+for what, change in (("parameters differ at step 1", {"steps": [[[1.1, 2.0]]]}), ("result of call 1 differs", {"outer": [[2.0]]}), ("n differs at the end", {"state": {"n": [4.0]}}),
+                     ("line not printed on standard output: 'loss 0.5'", {"text": ["ea"]}), ("order of output differs", {"text": ["ea", "oloss 0.5"]}),
+                     ("the file f differs", {"files": {}}), ("ends differently: raised X, eager exit 0", {"status": "raised X"})):
+    check("it says which differs: " + what, compare(eager, {**eager, **change}, none, 1e-5) == what)
+check("what differs by itself is not compared", compare(eager, {**eager, "state": {"n": [4.0]}}, find_volatile(eager, {**eager, "state": {"n": [5.0]}}), 1e-5) is None)
+check("a tensor of one element is its number", compare(eager, {**eager, "state": {"n": [[3.0, 3.0, []]]}}, none, 1e-5) is None)
+check("lines are followed through an edit", map_line("a\nb\nc\n", "a\nx\nb\nc\n", 2) == [3])
+a, b = "one\ntwo\nthree\n", "one\nextra\ntwo\nthree\n"
+path = os.path.join(folder, "app.py")
+a, b = "x = 1\ny = 2\nz = 3\n", "x = 1\nextra = 0\ny = 2\nz = 3\n"
+check("an edit is taken out again", without(Fake(a, {}), {path: a}, {path: b}, {path: b + "w = 4\n"}) == {path: a + "w = 4\n"})
