@@ -78,7 +78,7 @@ mkdir -p bin
 printf '#!/bin/sh\n[ "$1 $2" = "dump --pid" ] && cat "%s"\n' "$ROOT/tests/data/pasted/pyspy_lowering.txt" >bin/py-spy
 chmod +x bin/py-spy
 exits "... with py-spy" 0 env PATH="$PWD/bin:$PATH" pt2 top $!
-like "... its stack tells the phase" "$(cat out err)" 'py-spy dump --pid [0-9]+ \| fxexplain -.*([Ii]nductor|lowering)'
+like "... its stack tells the phase" "$(cat out err)" 'py-spy dump --pid [0-9]+ \| fxexplain -.*([Ii]nductor|lowering)|Inductor lowers a graph'
 kill $!
 exits "no such process" 3 pt2 top 999999999
 exits "a file" 2 pt2 top grow.py
