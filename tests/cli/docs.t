@@ -56,7 +56,7 @@ fill() {
 	cp "$DATA/graph_breaks.log" work/trace.log
 	cp "$ROOT/scripts/fixtures/traces/graph_breaks.py" work/
 	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
-	gzip -k work/trace.log
+	gzip -k work/trace.log && xz -k work/trace.log
 	fxexplain report -q --bundle work/x.pt2b work/trace.log
 	tar -C work -xJf "$ROOT/tests/data/cachemiss.tar.xz" ./cache ./cold.log
 	cp work/trace.log work/before.log
@@ -136,7 +136,7 @@ fill
 mv work whole
 sums() { find whole -type f -exec md5sum {} + | sort; }
 sums >filled
-asks_torch() { [[ $1 =~ ^(fxminify|pt2\ repro.*launcher) && ! $1 =~ --(test|stats|resume|no-values) || $1 =~ fxexplain\ mend ]]; }
+asks_torch() { [[ $1 =~ ^(fxminify|pt2\ repro.*launcher) && ! $1 =~ --(test|stats|resume|no-values) || $1 =~ (fxexplain\ mend|pt2\ fix\ --\ ) ]]; }
 example() { # example SOURCE COMMAND
 	rm -rf work
 	cp -al whole work

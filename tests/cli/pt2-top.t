@@ -72,8 +72,14 @@ is "... and nothing else" "$(cat err2)" ""
 
 env -u TORCH_TRACE sleep 100 &
 exits "a process without a trace" 5 pt2 top $!
-kill $!
 like "... what to do" "$(cat err)" "was started without TORCH_TRACE: .*pt2 run"
+# With py-spy: here one that prints a recorded dump.
+mkdir -p bin
+printf '#!/bin/sh\n[ "$1 $2" = "dump --pid" ] && cat "%s"\n' "$ROOT/tests/data/pasted/pyspy_lowering.txt" >bin/py-spy
+chmod +x bin/py-spy
+exits "... with py-spy" 0 env PATH="$PWD/bin:$PATH" pt2 top $!
+like "... its stack tells the phase" "$(cat out err)" 'py-spy dump --pid [0-9]+ \| fxexplain -.*([Ii]nductor|lowering)|Inductor lowers a graph'
+kill $!
 exits "no such process" 3 pt2 top 999999999
 exits "a file" 2 pt2 top grow.py
 mkdir none

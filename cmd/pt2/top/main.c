@@ -1,9 +1,11 @@
 /* pt2 top - what compiles now. */
 #include "top/top.h"
 
+#include "base/process/child.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/opt.h"
+#include "base/tool/parts.h"
 #include "base/tool/screen.h"
 
 #include <errno.h>
@@ -34,19 +36,52 @@ static const struct opt top_options[] = {
 
 /* ---- whose traces ---- */
 
+/* Without a trace, where its Python stands now: py-spy reads the stack, fxexplain tells the phase. */
+static _Noreturn void ask_py_spy(pid_t pid)
+{
+	char number[24];
+	struct err err;
+	struct child_result r;
+	FREED char *fxexplain = tool_find("fxexplain");
+	snprintf(number, sizeof(number), "%lld", (long long)pid);
+	const struct child_spec dump = {
+	    .argv = (const char *[]){"py-spy", "dump", "--pid", number, NULL},
+	    .out.how = CHILD_PIPE,
+	    .timeout_ms = 60000,
+	    .keep_head = 1 << 20,
+	    .keep_tail = 1,
+	};
+	if (!fxexplain || child_run(&dump, &r, &err) < 0)
+		die(EXIT_ENVIRON, "cannot run py-spy and fxexplain");
+	if (r.how != CHILD_EXITED || r.status)
+		die(EXIT_PARTIAL, "py-spy cannot read process %s (it says why above)", number);
+	const struct child_spec explain = {
+	    .argv = (const char *[]){fxexplain, "-", NULL}, .in.how = CHILD_PIPE, .input = buf_slice(&r.out.head)};
+	struct child_result e;
+	if (child_run(&explain, &e, &err) < 0)
+		die_err(&err);
+	child_exit_like(&e);
+}
+
 static const char *trace_folder(pid_t pid)
 {
 	static char *folder;
 	if (!proc_alive(pid))
 		die(EXIT_INPUT, "no process %lld", (long long)pid);
 	folder = proc_environ(pid, "TORCH_TRACE");
-	if (!folder || !*folder)
-		die(EXIT_PARTIAL,
-		    "process %lld was started without TORCH_TRACE: what it compiles cannot be seen (start it under pt2 run, or with "
-		    "TORCH_TRACE=DIR; "
-		    "py-spy dump --pid %lld | pt2 shows where it is now)",
-		    (long long)pid, (long long)pid);
-	return folder;
+	if (folder && *folder)
+		return folder;
+	FREED char *py_spy = child_which("py-spy");
+	if (py_spy) {
+		note("pt2: process %lld was started without TORCH_TRACE: py-spy dump --pid %lld | fxexplain -", (long long)pid,
+		     (long long)pid);
+		ask_py_spy(pid);
+	}
+	die(EXIT_PARTIAL,
+	    "process %lld was started without TORCH_TRACE: what it compiles cannot be seen (start it under pt2 run, or with "
+	    "TORCH_TRACE=DIR; "
+	    "where py-spy is installed, its stack is read instead)",
+	    (long long)pid);
 }
 
 static void choose(struct top *t, const struct operands *in)
@@ -231,10 +266,10 @@ const struct opt_command top_command = {
 		{"--once --interval=0.1 traces", "the same as a screen"}},
     .options = top_options,
     .operands = "[DIR|PID]",
-    .footer = "DIR: where TORCH_TRACE points. PID: a process with TORCH_TRACE; none: the newest",
+    .footer = "DIR: where TORCH_TRACE points. PID: a process of its own; default: the newest",
     .more = "On a terminal: a screen, redrawn; q ends it, arrows scroll what happened. All processes that trace into the folder are shown, "
 	    "ranks too. "
-	    "A process without a trace can be asked by py-spy, where that is installed: py-spy dump --pid PID | pt2.",
+	    "Of a process without a trace py-spy reads the stack, where that is installed, and the phase is told from it.",
     .max = 1,
     .run = run_top,
 };
