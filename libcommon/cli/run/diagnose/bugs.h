@@ -37,13 +37,13 @@ enum bug_state {
 extern const char *const bug_state_name[3]; /* "unknown", "here", "fixed" */
 
 /* The next entry of a table; false at the end. */
-bool bug_next(struct slice *table, struct bug *b);
+FOR_TESTS bool bug_next(struct slice *table, struct bug *b);
 /* Do all match lines, and no `not` line, occur in the text? False if it has no match lines. */
-bool bug_matches(const struct bug *b, struct slice text);
+FOR_TESTS bool bug_matches(const struct bug *b, struct slice text);
 /* Release "2.9.1+cu128"; empty: unknown. */
-enum bug_state bug_state(const struct bug *b, struct slice release);
+FOR_TESTS enum bug_state bug_state(const struct bug *b, struct slice release);
 /* "fixed in 2.8 (pytorch#149307): isin of a number ... until then: ..."; "fixed by 2.11" if it is not known which of several releases. */
-void bug_put(struct buf *out, const struct bug *b, enum bug_state state);
+FOR_TESTS void bug_put(struct buf *out, const struct bug *b, enum bug_state state);
 
 /* A bug that a finding looks like: a row of x->bug; finding.first_bug, .n_bug. */
 struct bug_hit {
