@@ -78,11 +78,11 @@ struct finding {
 	struct slice compiles; /* "0/0 0/1", bounded */
 	int64_t *ranks;        /* of a run of several ranks: those that have it, sorted, at most 64; none if it concerns all */
 	uint32_t n_ranks;
-	uint32_t rank;    /* place in the order */
-	uint32_t compile; /* of facts.compile, NONE */
-	bool ended;       /* a failure that ended the program */
+	uint32_t rank;             /* place in the order */
+	uint32_t compile;          /* of facts.compile, NONE */
+	bool ended;                /* a failure that ended the program */
 	uint32_t first_bug, n_bug; /* of x.bug: known bugs of torch that it looks like (bugs.h) */
-	uint32_t into;    /* the finding that covers this one, which is then not shown; NONE */
+	uint32_t into;             /* the finding that covers this one, which is then not shown; NONE */
 	enum finding_change change;
 };
 
