@@ -509,7 +509,7 @@ is "what differs between two eager runs is not lost state" "$(jq '.lost | map(se
 folder=$(jq -r .folder wrong.json)
 is "the document is kept" "$(jq -c .lost "$folder/wrong.json")" "$(jq -c .lost wrong.json)"
 FAIL=none run fxexplain run --wrong -q -- python3 lost.py
-like "as text" "$(cat out)" "dynamo: Dynamo: after call 1 of forgets 'hits' is not what eager leaves.*backend +result.*Evidence:.*lost\.py:[0-9]+ in forgets, call 1: 'hits' is \[\], eager: \[1\].*Next:.*Kept in "
+like "as text" "$(cat out)" "dynamo: after call 1 of forgets 'hits' is not what eager leaves.*backend +result.*Evidence:.*lost\.py:[0-9]+ in forgets, call 1: 'hits' is \[\], eager: \[1\].*Next:.*Kept in "
 exits "--wrong with --no-keep" 2 fxexplain run --wrong --no-keep -- true
 exits "--wrong with --bisect" 2 fxexplain run --wrong --bisect -- true
 cat >late.py <<'EOS'

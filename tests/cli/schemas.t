@@ -44,7 +44,7 @@ document bundle fxexplain --json replay x.pt2b
 document wrong fxexplain --json run -q --wrong -- sh -c '[ "$TORCHDYNAMO_DISABLE" = 1 ]'
 document bisect fxexplain --json run --bisect -- true
 # shellcheck disable=SC2016 # words for another shell
-document kept sh -c 'TORCH_LOGS=x fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat "$XDG_STATE_HOME"/pt2utils/runs/*/run.json' -
+document kept sh -c 'export XDG_STATE_HOME=$PWD/own TORCH_LOGS=x; fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat own/pt2utils/runs/*/run.json' -
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace
 document contract aoti-checkinputs --json "$mlp" 'f32[5,9]'
