@@ -181,6 +181,59 @@ static struct slice without_escapes(struct undress *u, struct slice text)
 	return buf_slice(&u->clean);
 }
 
+/* ---- docker's json-file driver: {"log":"  File \\"/app/x.py\\", line 12\\n","stream":"stderr","time":"..."} ---- */
+
+static const char docker[] = "{\"log\":\"";
+
+static void put_utf8(struct buf *out, unsigned v)
+{
+	if (v < 0x80) {
+		buf_addc(out, v ? (char)v : '?');
+		return;
+	}
+	if (v >= 0x800)
+		buf_addc(out, (char)(0xe0 | v >> 12));
+	buf_addc(out, (char)(v < 0x800 ? 0xc0 | v >> 6 : 0x80 | (v >> 6 & 0x3f)));
+	buf_addc(out, (char)(0x80 | (v & 0x3f)));
+}
+
+static void put_unescaped(struct buf *out, struct slice s)
+{
+	for (size_t i = 0; i < s.n && s.p[i] != '"'; i++) {
+		char c = s.p[i];
+		if (c != '\\' || i + 1 == s.n) {
+			buf_addc(out, c);
+			continue;
+		}
+		c = s.p[++i];
+		if (c == 'u' && i + 4 < s.n) {
+			unsigned v = 0;
+			for (size_t k = i + 1; k < i + 5; k++)
+				v = v * 16 + ((unsigned)(is_digit(s.p[k]) ? s.p[k] - '0' : ((unsigned char)s.p[k] | 32) - 'a' + 10) & 15);
+			put_utf8(out, v);
+			i += 4;
+		} else if (c == 't') {
+			buf_addc(out, '\t');
+		} else if (c != 'n' && c != 'r') { /* each entry is one line already */
+			buf_addc(out, c);
+		}
+	}
+}
+
+static struct slice without_docker(struct undress *u, struct slice text)
+{
+	struct slice line;
+	buf_reset(&u->json);
+	while (slice_line(&text, &line)) {
+		if (slice_starts(line, docker))
+			put_unescaped(&u->json, slice_skip(line, strlen(docker)));
+		else
+			buf_add_slice(&u->json, line);
+		buf_addc(&u->json, '\n');
+	}
+	return buf_slice(&u->json);
+}
+
 /* ---- frames ---- */
 
 static void put_frame(struct buf *out, struct slice file, uint64_t line, struct slice func)
@@ -500,6 +553,10 @@ struct slice undress(struct undress *u, struct slice text)
 	}
 	if (u->utf16)
 		return text;
+	if (slice_starts(text, docker))
+		u->docker = true;
+	if (u->docker)
+		text = without_docker(u, text);
 	if (slice_chr(text, '\x1b'))
 		text = without_escapes(u, text);
 	if (!anything(u, text))
@@ -550,6 +607,7 @@ struct slice undress(struct undress *u, struct slice text)
 void undress_release(struct undress *u)
 {
 	buf_release(&u->clean);
+	buf_release(&u->json);
 	buf_release(&u->out);
 	*u = (struct undress){0};
 }
