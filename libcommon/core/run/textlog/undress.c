@@ -327,6 +327,15 @@ static bool notebook_frame(struct buf *out, struct slice line, struct slice rest
 		put_frame(out, slice_upto(s, end + 1), no, in ? function(slice_from(s, in + 5)) : slice_of("", 0));
 		return true;
 	}
+	if (slice_starts(s, "File <") && slice_find(s, ">, line ")) { /* Databricks: "File <command-31415926>, line 7" */
+		const char *end = slice_find(s, ">, line ");
+		struct slice number = slice_from(s, end + strlen(">, line "));
+		size_t n = run_of_digits(number);
+		if (!n || n > 8 || !slice_u64(slice_of(number.p, n), &no))
+			return false;
+		put_frame(out, slice_of(s.p + strlen("File "), (size_t)(end + 1 - s.p) - strlen("File ")), no, slice_of("", 0));
+		return true;
+	}
 	if (slice_take(&s, "File ")) {
 		if (!path_line(s, &file, &no, &after))
 			return false;
@@ -535,7 +544,8 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 static bool anything(struct undress *u, struct slice text)
 {
 	static const char *const words[] = {title,    "  File \"",      "from user code:",  "torch._dynamo.exc.", "torch._inductor.exc.",
-					    "\nE   ", ": Explanation:", "terminate called "};
+					    "\nE   ", ": Explanation:", "terminate called ",
+					    "Recompiling function ", "torch._dynamo hit config."};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
@@ -567,6 +577,8 @@ struct slice undress(struct undress *u, struct slice text)
 	learn_from(u, text, "torch._dynamo.exc.");
 	learn_from(u, text, "torch._inductor.exc.");
 	learn_from(u, text, "terminate called ");
+	learn_from(u, text, "Recompiling function ");
+	learn_from(u, text, "torch._dynamo hit config.");
 	buf_reset(&u->out);
 	bool after_frame = false;
 	/* Prefixes first, in all lines: the layouts look ahead. */
