@@ -94,6 +94,28 @@ def notebook(frame, colour=False):
     return dress
 
 
+def rich(lines):
+    width, out = 96, []
+    side = lambda s: "\u2502 " + s.ljust(width) + " \u2502"
+    for kind, *rest in tracebacks(lines):
+        if kind == "text":
+            out += rest[0]
+            continue
+        frames, message = rest
+        name = TYPE.match(message[0]) if message else None
+        out += ["\u256d" + " Traceback (most recent call last) ".center(width + 2, "\u2500") + "\u256e"]
+        for file, line, func, code in frames:
+            place = f"{file}:{line} in {func}"
+            if len(place) > width and len(f"{file}:{line}") <= width:
+                out += [side(f"{file}:{line}"), side(f"in {func}")]
+            else:
+                out += [side(place[i:i + width]) for i in range(0, len(place), width)]
+            out += [side(""), side(f"  {line - 1:>4} \u2502   y = 1"), side(f"\u2771 {line:>4} \u2502   " + (code[0].strip() if code else "pass")[:80]), side("")]
+        out += ["\u2570" + "\u2500" * (width + 2) + "\u256f"]
+        out += ([name[1].rsplit(".", 1)[-1] + message[0][len(name[1]):]] if name else message[:1]) + message[1:]
+    return out
+
+
 def jupyter(file, line, func):
     return f"Cell In[3], line {line}" if func == "<module>" and "site-packages" not in file else f"File {file.replace('/root/', '~/')}:{line}, in {func}(*args, **kwargs)"
 
@@ -150,6 +172,7 @@ DRESSES = {
     "Jupyter": notebook(jupyter),
     "IPython": notebook(ipython, True),
     "Colab": notebook(colab),
+    "rich": rich,
     "cut head": cut,
     "message only": message,
 }

@@ -52,11 +52,11 @@ static struct fact_failure *death(struct block *b, uint32_t i, struct slice type
 /* Frames of the libraries that raise and catch signals. */
 static bool of_system(struct slice line)
 {
-	static const char *const of[] = {"raise",     "abort",       "pthread_kill",      "__restore_rt", "signal handler",
-					 "terminate", "__cxa_throw", "__libc_",           "gsignal",      "malloc_printerr",
-					 "_int_",     "__GI_",       "c10::Error::",      "libc.so",      "c10::detail::",
-					 "sigaction", "__assert",    "folly::symbolizer", "google::",     "(unknown)",       " ?? ()",
-					 "libstdc++"};
+	static const char *const of[] = {
+	    "raise",        "abort",     "pthread_kill",  "__restore_rt",    "signal handler", "terminate",
+	    "__cxa_throw",  "__libc_",   "gsignal",       "malloc_printerr", "_int_",          "__GI_",
+	    "c10::Error::", "libc.so",   "c10::detail::", "sigaction",       "__assert",       "folly::symbolizer",
+	    "google::",     "(unknown)", " ?? ()",        "libstdc++"};
 	return slice_any(line, of, slice_has);
 }
 

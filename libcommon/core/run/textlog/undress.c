@@ -459,6 +459,117 @@ static void pytest_line(struct undress *u, struct slice line, struct slice rest,
 	}
 }
 
+/* ---- rich ---- */
+
+#define RICH_TOP "\xe2\x95\xad"    /* ╭ */
+#define RICH_BOTTOM "\xe2\x95\xb0" /* ╰ */
+#define RICH_SIDE "\xe2\x94\x82"   /* │ */
+#define RICH_ARROW "\xe2\x9d\xb1"  /* ❱ */
+
+/* What is between the sides. */
+static bool boxed(struct slice line, struct slice *in)
+{
+	line = slice_trim(line);
+	if (!slice_take(&line, RICH_SIDE))
+		return false;
+	if (slice_ends(line, RICH_SIDE))
+		line.n -= strlen(RICH_SIDE);
+	*in = slice_trim(line);
+	return true;
+}
+
+/* "❱  88 │   │   loss = model(batch)": the code. */
+static bool rich_arrow(struct slice in, struct slice *code)
+{
+	if (!slice_take(&in, RICH_ARROW))
+		return false;
+	in = slice_unindent(in);
+	in = slice_unindent(slice_skip(in, run_of_digits(in)));
+	while (slice_take(&in, RICH_SIDE)) /* the guides of its indentation */
+		in = slice_unindent(in);
+	*code = in;
+	return true;
+}
+
+/* "/x.py:4902 in codegen", which a narrow box wraps anywhere. Returns whether the next line is a part of it. */
+static bool rich_frame(struct undress *u, struct slice in, struct slice rest, bool *joined)
+{
+	struct slice file, after, next, more;
+	uint64_t no;
+	LOCAL_BUF whole = {0};
+	bool path = in.n > 2 && (in.p[0] == '/' || in.p[0] == '~' || in.p[1] == ':');
+	*joined = false;
+	buf_add_slice(&whole, in);
+	if (path && !slice_find(in, " in ") && slice_line(&rest, &next) && boxed(next, &more) && more.n &&
+	    !slice_starts(more, RICH_ARROW) && !slice_find(more, RICH_SIDE)) {
+		if (slice_starts(more, "in "))
+			buf_addc(&whole, ' ');
+		buf_add_slice(&whole, more);
+		*joined = true;
+	}
+	if (!path || !path_line(buf_slice(&whole), &file, &no, &after)) {
+		*joined = false;
+		return false;
+	}
+	after = slice_unindent(after);
+	put_frame(&u->out, file, no, slice_take(&after, "in ") ? function(after) : slice_of("", 0));
+	return true;
+}
+
+static void rich_line(struct undress *u, struct slice line, struct slice rest, struct slice *code)
+{
+	struct slice in, next;
+	if (slice_starts(slice_trim(line), RICH_BOTTOM)) {
+		u->layout = LAYOUT_RICH_END;
+		put_inside(&u->out, slice_of("", 0));
+	} else if (!boxed(line, &in)) {
+		u->layout = LAYOUT_PLAIN;
+		buf_add_slice(&u->out, line);
+	} else if (u->joined) {
+		u->joined = false;
+		put_inside(&u->out, *code);
+	} else if (rich_frame(u, in, rest, &u->joined)) {
+		*code = slice_of("", 0);
+		for (int i = 0; i < 16 && slice_line(&rest, &next) && boxed(next, &in) && !rich_arrow(in, code); i++)
+			;
+	} else {
+		put_inside(&u->out, *code);
+		*code = slice_of("", 0);
+	}
+}
+
+/* Below the box: "InductorError: ..." */
+static void rich_end(struct undress *u, struct slice line)
+{
+	size_t n = 0;
+	while (n < line.n && (is_name_start(line.p[n]) || is_digit(line.p[n]) || line.p[n] == '.'))
+		n++;
+	const char *module = n && n < line.n && line.p[n] == ':' ? log_torch_module(slice_of(line.p, n)) : NULL;
+	buf_adds(&u->out, module ? module : "");
+	buf_add_slice(&u->out, line);
+	u->layout = LAYOUT_PLAIN;
+}
+
+/* ---- faulthandler.dump_traceback_later ---- */
+
+static void timeout_line(struct undress *u, struct slice line)
+{
+	struct srcloc at;
+	struct slice s = slice_unindent(line);
+	if (slice_starts(s, "Thread 0x") || slice_starts(s, "Current thread 0x")) {
+		const char *end = slice_find(s, " (most recent call first)");
+		buf_addf(&u->out, "Thread %.*s (active): \"\"", SL(slice_behind(slice_upto(s, end), "hread ")));
+	} else if (slice_starts(s, "File \"") && srcloc_parse(s, &at)) {
+		const char *in = slice_find(s, " in ");
+		struct slice func = in ? slice_from(s, in + 4) : SLICE("?"), file = srcloc_short_file(at.file);
+		buf_addf(&u->out, "    %.*s (%.*s:%u)", SL(func), SL(file), at.line);
+	} else {
+		if (s.n)
+			u->layout = LAYOUT_PLAIN;
+		buf_add_slice(&u->out, line);
+	}
+}
+
 static bool chain(struct slice line)
 {
 	return slice_starts(line, "The above exception was the direct cause") ||
@@ -488,6 +599,17 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 		put_title(u);
 		return;
 	}
+	if (slice_starts(slice_trim(line), RICH_TOP) && slice_find(line, title)) {
+		u->layout = LAYOUT_RICH;
+		u->joined = false;
+		put_title(u);
+		return;
+	}
+	if (slice_starts(line, "Timeout (") && slice_ends(slice_trim(line), ")!")) {
+		u->layout = LAYOUT_TIMEOUT;
+		buf_add_slice(&u->out, line);
+		return;
+	}
 	if (pytest_title(line)) {
 		u->layout = LAYOUT_PYTEST;
 		u->func[0] = 0;
@@ -496,6 +618,9 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 	}
 	switch (u->layout) {
 	case LAYOUT_NOTEBOOK: notebook_line(u, line, rest, after_frame); return;
+	case LAYOUT_RICH: rich_line(u, line, rest, code); return;
+	case LAYOUT_RICH_END: rich_end(u, line); return;
+	case LAYOUT_TIMEOUT: timeout_line(u, line); return;
 	case LAYOUT_PYTEST:
 		if (slice_starts(line, "=====")) {
 			u->layout = LAYOUT_PLAIN;
@@ -543,9 +668,10 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 
 static bool anything(struct undress *u, struct slice text)
 {
-	static const char *const words[] = {title,    "  File \"",      "from user code:",  "torch._dynamo.exc.", "torch._inductor.exc.",
-					    "\nE   ", ": Explanation:", "terminate called ",
-					    "Recompiling function ", "torch._dynamo hit config."};
+	static const char *const words[] = {
+	    title,      "  File \"",      "from user code:",   "torch._dynamo.exc.",    "torch._inductor.exc.",
+	    "\nE   ",   ": Explanation:", "terminate called ", "Recompiling function ", "torch._dynamo hit config.",
+	    "Timeout ("};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
@@ -594,7 +720,8 @@ struct slice undress(struct undress *u, struct slice text)
 		if (ended)
 			buf_addc(&u->out, '\n');
 	}
-	if (u->layout == LAYOUT_PLAIN && !slice_find(buf_slice(&u->out), "E   ") && !slice_find(buf_slice(&u->out), title))
+	if (u->layout == LAYOUT_PLAIN && !slice_find(buf_slice(&u->out), "E   ") && !slice_find(buf_slice(&u->out), title) &&
+	    !slice_find(buf_slice(&u->out), "Timeout ("))
 		return buf_slice(&u->out);
 	struct buf plain = u->clean;
 	u->clean = u->out;
