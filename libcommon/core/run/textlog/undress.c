@@ -188,7 +188,7 @@ static const char docker[] = "{\"log\":\"";
 static void put_utf8(struct buf *out, unsigned v)
 {
 	if (v < 0x80) {
-		buf_addc(out, v ? (char)v : '?');
+		buf_addc(out, v && v != '\n' ? (char)v : ' '); /* each entry stays one line */
 		return;
 	}
 	if (v >= 0x800)
@@ -222,6 +222,7 @@ static void put_unescaped(struct buf *out, struct slice s)
 
 static struct slice without_docker(struct undress *u, struct slice text)
 {
+	const char *end = text.p + text.n;
 	struct slice line;
 	buf_reset(&u->json);
 	while (slice_line(&text, &line)) {
@@ -229,7 +230,8 @@ static struct slice without_docker(struct undress *u, struct slice text)
 			put_unescaped(&u->json, slice_skip(line, strlen(docker)));
 		else
 			buf_add_slice(&u->json, line);
-		buf_addc(&u->json, '\n');
+		if (line.p + line.n < end)
+			buf_addc(&u->json, '\n');
 	}
 	return buf_slice(&u->json);
 }
