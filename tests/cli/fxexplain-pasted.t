@@ -105,6 +105,17 @@ Thread 991 (active): "MainThread"
 END
 )" 'train\.py:61 in train_step: A stack of a process in which Inductor'
 
+like "faulthandler's time-out: the phase, at the user's line" "$(fxexplain --all - <<'END'
+Timeout (0:10:00)!
+Thread 0x00007f12b5c4e740 (most recent call first):
+  File "/opt/lib/python3.11/site-packages/torch/_inductor/scheduler.py", line 3020 in fuse_nodes
+  File "/opt/lib/python3.11/site-packages/torch/_inductor/compile_fx.py", line 1460 in codegen_and_compile
+  File "/home/q/exp/train.py", line 33 in step
+  File "/home/q/exp/train.py", line 58 in <module>
+END
+)" 'train\.py:33 in step: A stack of a process in which Inductor'
+like "paths of Windows" "$(printf 'Traceback (most recent call last):\n  File "C:\\Users\\me\\run.py", line 14, in <module>\n    f(x)\n  File "C:\\Users\\me\\venv\\Lib\\site-packages\\torch\\_inductor\\cpp_builder.py", line 176, in check\n    raise RuntimeError(e)\ntorch._inductor.exc.InductorError: RuntimeError: Compiler: cl is not found.\n' | fxexplain --all -)" 'error +C:\\Users\\me\\run\.py:14'
+
 # ---- whose line, whose kernel ----
 line='File "%s", line 280, in __init__
     validate(data)
