@@ -12,8 +12,9 @@
  *     what: isin of a number fails ...    one sentence
  *     until: ...                          the workaround
  *
- * A match is never a verdict: it is added to the finding of the failure, as "likely", and changes nothing that was seen. A release older than
- * `first` counts as having the bug: `first` is only the oldest that was tried or reported. Between `last` and `fixed` it is not known.
+ * A match is never a verdict: it is added to the finding of the failure, as "likely", and changes nothing that was seen. A release that
+ * is older than `first` counts as having the bug: `first` is only the oldest that was tried or reported. Between `last` and `fixed` it is
+ * not known.
  */
 #ifndef PT2_BUGS_H
 #define PT2_BUGS_H
