@@ -640,6 +640,11 @@ class Candidates:
                 v = given.get(name.partition(".")[0])
                 if v is not None and "." not in name and not isinstance(v, ast.Constant) or v is not None and isinstance(v, ast.Constant) and type(v.value) in (int, float):
                     self.add("tensor", "%s is passed as a tensor" % name, {s.path: s.edit([(v, "torch.tensor(%s)" % s.seg(v))])})
+            for name in {x.partition(".")[0] for x in names if "." in x}:  # numbers in a dict
+                v = given.get(name)
+                if v is not None and not isinstance(v, ast.Constant):
+                    self.add("tensor", "the numbers in %s are passed as tensors" % name,
+                             {s.path: s.edit([(v, "{k: torch.tensor(v) for k, v in (%s).items()}" % s.seg(v))])})
             t = s.statement(n)
             for name, dim in sorted(dims):
                 v = given.get(name)
