@@ -170,10 +170,10 @@ class Candidates:
                     t = s.statement(x)
                     if isinstance(x.ctx, ast.Store) and not isinstance(t, ast.AugAssign):
                         continue  # set again elsewhere: below
-                    if isinstance(t, (ast.Return, ast.For, ast.While, ast.FunctionDef, ast.ClassDef)) or len(group) > 6:
+                    while t.up is not st.up and isinstance(t.up, (ast.If, ast.With, ast.For, ast.Try)):
+                        t = t.up  # the whole of a statement that holds it
+                    if isinstance(t, (ast.Return, ast.While, ast.FunctionDef, ast.ClassDef)) or len(group) > 6:
                         return None
-                    if t.up is not st.up and isinstance(t.up, ast.If) and t.up.up is st.up:
-                        t = t.up
                     group.append(t)
                     grown = True
                     break
