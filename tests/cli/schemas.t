@@ -49,6 +49,8 @@ tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 fxexplain run -q -- sh -c "cp '$DATA/graph_breaks.log' \"\$TORCH_TRACE\"" 2>/dev/null
 document runs pt2 runs --json
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace
+printf '#!/bin/sh\nexec python3 "%s/tests/lib/fakemend.py"\n' "$ROOT" >python3-fake && chmod +x python3-fake && echo pass >app.py
+FAKE_WORDS="WRONG GOOD" document mend fxexplain mend -q --unconfined --json -- ./python3-fake app.py
 document contract aoti-checkinputs --json "$mlp" 'f32[5,9]'
 document doctor aoti-checkinputs --json --doctor --torch=none "$mlp"
 document against aoti-checkinputs --json --against "$ROOT/tests/data/export/mlp.pt2" "$mlp"
