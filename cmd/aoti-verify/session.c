@@ -123,25 +123,57 @@ static void filter_kernels(const struct alone *a, struct calls_config *c)
 	}
 }
 
-static int run_alone(struct verifier *v, struct source *s, const char *const *operand, int n, struct slice given, struct err *err)
+struct alone_run {
+	struct verifier *v;
+	const char *const *operand;
+	int n;
+};
+
+/* The package `runs` times with these numbers, into s. */
+static int run_alone(const struct alone_run *a, struct source *s, int runs, struct slice given, struct err *err)
 {
 	struct watch_options wo = {
-	    .model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .given = given, .quiet = true};
-	wo.how.runs = ALONE_SETS;
-	filter_kernels(&v->alone, &wo.calls);
-	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0 || dump_open(&s->dump, s->folder, err) < 0)
+	    .model = a->v->pair.package, .operand = a->operand, .n_operand = a->n, .how = a->v->o->how, .given = given, .quiet = true};
+	wo.how.runs = runs;
+	filter_kernels(&a->v->alone, &wo.calls);
+	if (!(s->folder = temp_folder(TEMP_VERIFY, err)) || dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0 ||
+	    dump_open(&s->dump, s->folder, err) < 0)
 		return -1;
 	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
 	return 0;
 }
 
-static int judge_alone(struct verifier *v, struct source *s, uint64_t deadline, struct err *err)
+static void source_close(struct source *s)
 {
+	dump_close(&s->dump);
+	buf_release(&s->ran.notes);
+	temp_folder_remove(s->folder);
+}
+
+/* Before a kernel is accused. */
+static int settle(const struct alone_run *a, struct trial *t, uint32_t set, struct err *err)
+{
+	struct alone *alone = &a->v->alone;
+	struct source s = {0};
+	struct buf given = {0};
+	int r = alone_doubts(alone, &a->v->source[0].dump, set, &given, err);
+	if (!r && (run_alone(a, &s, (int)alone->n_doubts, buf_slice(&given), err) < 0 ||
+		   alone_settle(alone, &t->h, &s.dump, s.model_id, err) < 0))
+		r = -1;
+	buf_release(&given);
+	source_close(&s);
+	return r;
+}
+
+static int judge_alone(const struct alone_run *a, struct source *s, uint64_t deadline, struct err *err)
+{
+	struct verifier *v = a->v;
 	for (uint32_t set = 0; set < ALONE_SETS; set++) {
 		struct trial *t = xcalloc(1, sizeof(*t));
 		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set, .source = s};
 		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-		if (alone_judge(&v->alone, &t->h, &s->dump, s->model_id, set, deadline, err) < 0)
+		if (alone_judge(&v->alone, &t->h, &s->dump, s->model_id, set, deadline, err) < 0 ||
+		    (v->alone.n_doubts && settle(a, t, set, err) < 0))
 			return -1;
 		if (trial_found(t))
 			break;
@@ -159,9 +191,9 @@ static int try_alone(struct verifier *v, const char *const *operand, int n, stru
 	v->has_alone = true;
 	if (!v->alone.n_calls)
 		return 0;
-	int r = (s->folder = temp_folder(TEMP_VERIFY, err)) ? 0 : -1;
-	if (!r && (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(v, s, operand, n, buf_slice(&given), err) < 0 ||
-		   judge_alone(v, s, deadline, err) < 0))
+	const struct alone_run a = {v, operand, n};
+	int r = alone_give(&v->alone, &v->source[0].dump, &given, err);
+	if (!r && (run_alone(&a, s, ALONE_SETS, buf_slice(&given), err) < 0 || judge_alone(&a, s, deadline, err) < 0))
 		r = -1;
 	v->alone_cut = deadline && now() > deadline;
 	buf_release(&given);
@@ -242,11 +274,8 @@ void verifier_close(struct verifier *v)
 	while (v->n_trials)
 		trial_release(v->trial[--v->n_trials]);
 	free(v->trial);
-	for (uint32_t i = 0; i < v->n_sources; i++) {
-		dump_close(&v->source[i].dump);
-		buf_release(&v->source[i].ran.notes);
-		temp_folder_remove(v->source[i].folder);
-	}
+	for (uint32_t i = 0; i < v->n_sources; i++)
+		source_close(&v->source[i]);
 	v->n_sources = 0;
 	buf_release(&v->notes);
 	pair_close(&v->pair);
@@ -286,7 +315,7 @@ uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const 
 {
 	const struct verify *h = &t->h.verify;
 	const struct observed_call *c = &t->h.observed.call[f->call];
-	for (uint32_t i = 0; !f->given && i < h->ref->program->n_inputs; i++) {
+	for (uint32_t i = 0; !f->given && !trial_is_alone(t) && i < h->ref->program->n_inputs; i++) {
 		bool read = false;
 		if (!pair_inlined(&v->pair, h->ref, i) || (i != f->node && !reference_below(h->ref, f->node, i)))
 			continue;

@@ -6,6 +6,37 @@
 #include <math.h>
 #include <time.h>
 
+/* ---- which nodes a read is ---- */
+
+enum { MOST_CANDIDATES = 16, MOST_AMBIGUOUS = 3 };
+struct candidates {
+	const struct verify_match *m[MOST_CANDIDATES];
+	uint32_t n;   /* the earliest first */
+	bool decided; /* all of them are it: its kernel was called alone, or it is the only one */
+	bool fewer;   /* some were ruled out */
+};
+
+/* all: also those that were ruled out. */
+static struct candidates candidates(const struct alone *a, uint32_t read, bool all)
+{
+	const struct observed *o = a->v->o;
+	const uint32_t w = o->read[read].same;
+	const struct verify_tensor *t = &a->v->read[read];
+	const double near = cut_nearest(a->v, t, &o->read[read]);
+	struct candidates c = {0};
+	for (uint32_t i = 0; i < t->n && c.n < MOST_CANDIDATES; i++) {
+		const bool out = w != NONE && i < a->v->write[w].n && a->write[w].out[i];
+		/* A dump does not show reads of weights, but of buffers that the model changes, by their path. */
+		if (t->m[i].off > near || (reference_is_weight(a->v->ref, t->m[i].node) && !o->read[read].v->path.n))
+			continue;
+		c.fewer |= out;
+		if (all || !out)
+			c.m[c.n++] = &t->m[i];
+	}
+	c.decided = c.n < 2 || (w != NONE && a->write[w].tested);
+	return c;
+}
+
 /* ---- which calls ---- */
 
 static const struct observed_call *call_of(const struct alone *a, uint32_t call) { return &a->v->o->call[call]; }
@@ -37,7 +68,7 @@ static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 	const struct observed_call *c = call_of(a, call);
 	const struct observed_tensor *r = &o->read[read];
 	const struct numbers *x = observed_numbers(o, r);
-	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !a->v->read[read].n || !r->v->file.n || same_number(x))
+	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || same_number(x))
 		return false;
 	for (uint32_t i = c->read; i < c->read + c->n_reads; i++)
 		if (i != read && overlaps(r, &o->read[i]) && !same_place(r, &o->read[i]))
@@ -149,35 +180,8 @@ void alone_release(struct alone *a)
 		free(a->write[w].out);
 	free(a->write);
 	free(a->call);
+	free(a->doubt);
 	*a = (struct alone){0};
-}
-
-/* ---- which nodes a read is ---- */
-
-enum { MOST_CANDIDATES = 16, MOST_AMBIGUOUS = 3 };
-struct candidates {
-	const struct verify_match *m[MOST_CANDIDATES];
-	uint32_t n;   /* the earliest first */
-	bool decided; /* all of them are it: its kernel was called alone, or it is the only one */
-	bool fewer;   /* some were ruled out */
-};
-
-/* all: also those that were ruled out. */
-static struct candidates candidates(const struct alone *a, uint32_t read, bool all)
-{
-	const struct observed *o = a->v->o;
-	const uint32_t w = o->read[read].same;
-	const struct verify_tensor *t = &a->v->read[read];
-	const double near = cut_nearest(a->v, t, &o->read[read]);
-	struct candidates c = {0};
-	for (uint32_t i = 0; i < t->n && c.n < MOST_CANDIDATES; i++) {
-		const bool out = w != NONE && i < a->v->write[w].n && a->write[w].out[i];
-		c.fewer |= out && t->m[i].off <= near;
-		if (t->m[i].off <= near && (all || !out))
-			c.m[c.n++] = &t->m[i];
-	}
-	c.decided = c.n < 2 || (w != NONE && a->write[w].tested);
-	return c;
 }
 
 /* ---- numbers ---- */
@@ -387,24 +391,30 @@ static int add_recorded(struct buf *file, struct given_entry e, const struct dum
 	return 0;
 }
 
-static int give_call(const struct alone *a, const struct dump *d, uint32_t set, uint32_t call, const bool *stay, struct buf *file,
-		     struct err *err)
+/* Before the call: numbers of that set for the reads among these (bits) that can be varied, for the others what was recorded: the model may
+ * have changed its buffers since. After it: what was recorded. */
+static int give_call(const struct alone *a, const struct dump *d, uint32_t run, uint32_t set, uint32_t call, const bool *stay,
+		     uint64_t reads, struct buf *file, struct err *err)
 {
 	const struct observed *o = a->v->o;
 	const struct observed_call *c = call_of(a, call);
 	int r = 0;
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++) {
-		const struct given_entry before = {set, c->d->call, o->read[i].v->arg, 0, 0, 0};
-		if (!is_varied(a, call, i) || (stay[i - c->read] && !aten_is_float(o->read[i].v->meta.dtype)))
+		const struct given_entry before = {run, c->d->call, o->read[i].v->arg, 0, 0, 0};
+		const uint32_t at = i - c->read;
+		if (!(at < 64 ? reads >> at & 1 : reads == UINT64_MAX) || !is_varied(a, call, i) ||
+		    (stay[at] && !aten_is_float(o->read[i].v->meta.dtype))) {
+			r = add_recorded(file, before, d, o->read[i].v, err);
 			continue;
+		}
 		double *v = make_numbers(a, i, set);
 		r = add_numbers(file, before, &o->read[i], v, err);
 		free(v);
 	}
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++)
-		r = add_recorded(file, (struct given_entry){set, c->d->call, o->read[i].v->arg, 1, 0, 0}, d, o->read[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->read[i].v->arg, 1, 0, 0}, d, o->read[i].v, err);
 	for (uint32_t i = c->write; i < c->write + c->n_writes && !r; i++)
-		r = add_recorded(file, (struct given_entry){set, c->d->call, o->write[i].v->arg, 1, 0, 0}, d, o->write[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->write[i].v->arg, 1, 0, 0}, d, o->write[i].v, err);
 	return r;
 }
 
@@ -421,7 +431,7 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 	for (uint32_t set = 0; set < ALONE_SETS && !r; set++) {
 		at = stay;
 		for (uint32_t i = 0; i < a->n_calls && !r; at += call_of(a, a->call[i++])->n_reads)
-			r = give_call(a, d, set, a->call[i], at, file, err);
+			r = give_call(a, d, set, set, a->call[i], at, UINT64_MAX, file, err);
 	}
 	free(stay);
 	return r;
@@ -458,6 +468,7 @@ struct compared {
 	struct verify_finding at;
 	double compiled_ulp, eager_ulp;
 	bool exact;
+	uint64_t used; /* reads of the call that the node was computed from, as bits */
 };
 
 static double most_of(const struct numbers *e, const struct numbers *d)
@@ -507,6 +518,18 @@ static void compare(struct compared *r, struct cut *k, uint32_t node, const doub
 	free(unstable);
 }
 
+/* Which reads of the call the last computation began at. */
+static uint64_t used_reads(const struct verify *v, const struct cut *k, uint32_t call)
+{
+	const struct observed_call *c = &v->o->call[call];
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < v->ref->n; i++)
+		if (k->by_node[i] && k->state[i] == 2)
+			for (uint32_t r = 0; r < c->n_reads && r < 64; r++)
+				used |= (uint64_t)(k->by_node[i] == &v->o->read[c->read + r]) << r;
+	return used;
+}
+
 /* A tensor that was written, as this node. */
 static struct compared as_node(struct verify *v, struct cut *k, uint32_t write, const struct verify_match *m)
 {
@@ -527,8 +550,10 @@ static struct compared as_node(struct verify *v, struct cut *k, uint32_t write, 
 		free(x);
 	}
 	if (r.answer == ANSWER_NONE && cut_compute(k, m->node, AS_TYPED, &e) == 0 && !k->inputs && e.n == b->n && e.class == b->class &&
-	    cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class)
+	    cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class) {
 		compare(&r, k, m->node, c, &e, &d, eps);
+		r.used = used_reads(v, k, v->o->write[write].call);
+	}
 	free(c);
 	numbers_release(&e);
 	numbers_release(&d);
@@ -592,6 +617,8 @@ static uint32_t left_out_by(struct judging *j, uint32_t i, uint32_t write, const
 
 static void report(struct judging *j, uint32_t i, uint32_t write, uint32_t node, const struct compared *r)
 {
+	struct alone *a = j->a;
+	PUSH_TO(a->doubt, a->n_doubts, a->cap_doubts) = (struct alone_doubt){i, write - j->v->o->call[i].write, r->used};
 	struct verify_finding *f = verify_add(j->v, i, write, node);
 	f->n = r->at.n, f->wrong = r->at.wrong, f->at = r->at.at, f->got = r->at.got, f->want = r->at.want;
 	j->v->row[i].what = VERIFY_WRONG;
@@ -599,7 +626,7 @@ static void report(struct judging *j, uint32_t i, uint32_t write, uint32_t node,
 }
 
 /* How the producer's tensor differs from the node that it should be. */
-static void report_left_out(struct judging *j, uint32_t producer, uint32_t node, uint32_t base_write)
+static void report_left_out(struct judging *j, uint32_t producer, uint32_t node, uint32_t base_write, struct alone_doubt doubt)
 {
 	const struct observed_call *c = call_of(j->a, j->a->call[producer]);
 	const uint32_t write = j->v->o->call[producer].write + base_write - c->write;
@@ -608,7 +635,7 @@ static void report_left_out(struct judging *j, uint32_t producer, uint32_t node,
 		if (t->m[k].node == node) {
 			const struct compared r = in_any_way(j, producer, write, &t->m[k], false);
 			if (r.answer == ANSWER_DIFFERS && j->v->row[producer].what != VERIFY_WRONG)
-				report(j, producer, write, node, &r);
+				report(j, producer, write, node, &r), j->a->doubt[j->a->n_doubts - 1] = doubt;
 		}
 }
 
@@ -645,7 +672,7 @@ static void judge_write(struct judging *j, uint32_t i, uint32_t base_write, uint
 		uint32_t node = NONE, at = NONE;
 		const uint32_t producer = left_out_by(j, i, write, as, &node, &at);
 		if (producer != NONE)
-			report_left_out(j, producer, node, at);
+			report_left_out(j, producer, node, at, (struct alone_doubt){i, write - j->v->o->call[i].write, wrong.used});
 		else if (row->what != VERIFY_WRONG)
 			report(j, i, write, as->node, &wrong);
 	}
@@ -679,6 +706,7 @@ int alone_judge(struct alone *a, struct held *h, const struct dump *d, uint32_t 
 	struct judging j = {.a = a, .v = v};
 	uint32_t *number = xcalloc(a->n_calls + 1, sizeof(*number));
 	*h = (struct held){.borrows = true, .ref = *a->v->ref};
+	a->n_doubts = 0;
 	for (uint32_t i = 0; i < a->n_calls; i++)
 		number[i] = call_of(a, a->call[i])->d->call;
 	const int read = observed_calls(&h->observed, d, model_id, set, number, a->n_calls, err);
@@ -698,5 +726,56 @@ int alone_judge(struct alone *a, struct held *h, const struct dump *d, uint32_t 
 	}
 	cut_end(&j.k);
 	v->taken = NULL;
+	return 0;
+}
+
+/* ---- does the kernel use what its node does not? ---- */
+
+int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, struct buf *file, struct err *err)
+{
+	uint64_t n = 0;
+	int r = 0;
+	for (uint32_t i = 0; i < a->n_doubts; i++)
+		n += 2 * call_of(a, a->call[a->doubt[i].call])->n_reads + call_of(a, a->call[a->doubt[i].call])->n_writes;
+	given_begin(file, n);
+	for (uint32_t i = 0; i < a->n_doubts && !r; i++) {
+		const uint32_t call = a->call[a->doubt[i].call];
+		bool *stay = xcalloc(call_of(a, call)->n_reads + 1, sizeof(*stay));
+		find_stays(a, call, stay);
+		r = give_call(a, d, i, set, call, stay, ~a->doubt[i].used, file, err);
+		free(stay);
+	}
+	return r;
+}
+
+/* Did the tensor stay what it was in the given run? */
+static bool stayed(const struct alone *a, const struct observed *o, const struct alone_doubt *doubt)
+{
+	const struct observed_call *c = call_of(a, a->call[doubt->call]);
+	const struct numbers *was = &a->v->o->write[c->write + doubt->write].x, *is;
+	if (o->n_calls != 1 || o->call[0].n_writes != c->n_writes)
+		return false;
+	is = &o->write[o->call[0].write + doubt->write].x;
+	return is->n == was->n && was->v && is->v && !memcmp(is->v, was->v, (size_t)was->n * sizeof(*was->v));
+}
+
+int alone_settle(struct alone *a, struct held *h, const struct dump *d, uint32_t model_id, struct err *err)
+{
+	struct verify *v = &h->verify;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < a->n_doubts; i++) {
+		const uint32_t number = call_of(a, a->call[a->doubt[i].call])->d->call;
+		struct observed o;
+		if (observed_calls(&o, d, model_id, i, &number, 1, err) < 0)
+			return -1;
+		if (stayed(a, &o, &a->doubt[i]))
+			v->finding[kept++] = v->finding[i];
+		else
+			v->row[v->finding[i].call].what = VERIFY_OPEN;
+		observed_release(&o);
+	}
+	v->n_findings = kept;
+	for (uint32_t i = 0; i < kept; i++)
+		v->row[v->finding[i].call].what = VERIFY_WRONG;
 	return 0;
 }
