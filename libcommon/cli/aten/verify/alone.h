@@ -22,9 +22,9 @@
  * until then each possibility is allowed. A kernel whose result is one that its reader does not expect (it left out the relu) is found at
  * the reader, and reported.
  *
- * Before a kernel is accused, it is called once more with generated numbers only in those of its tensors that its node is not computed from.
- * If the result changes, the kernel uses what the graph computes otherwise (the sorted values inside quantile, the mean of a batch norm);
- * such tensors belong together, numbers for each of them prove nothing, and the finding is dropped.
+ * Before a kernel is accused, it is called once more with generated numbers only in those of its tensors that its node is not computed
+ * from. If the result changes, the kernel uses what the graph computes otherwise (the sorted values inside quantile, the mean of a batch
+ * norm); such tensors belong together, numbers for each of them prove nothing, and the finding is dropped.
  *
  * Only gross errors count, at elements where eager is finite both in the node's type and in float64: beyond 16 times what rounding on the
  * way explains. Generated numbers cannot tell more about precision.
