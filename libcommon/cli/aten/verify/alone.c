@@ -400,7 +400,7 @@ static int give_call(const struct alone *a, const struct dump *d, uint32_t run, 
 	const struct observed_call *c = call_of(a, call);
 	int r = 0;
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++) {
-		const struct given_entry before = {run, c->d->call, o->read[i].v->arg, 0, 0, 0};
+		const struct given_entry before = {run, c->d->call, o->read[i].v->arg, GIVEN_BEFORE, 0, 0, 0};
 		const uint32_t at = i - c->read;
 		if (!(at < 64 ? reads >> at & 1 : reads == UINT64_MAX) || !is_varied(a, call, i) ||
 		    (stay[at] && !aten_is_float(o->read[i].v->meta.dtype))) {
@@ -411,10 +411,15 @@ static int give_call(const struct alone *a, const struct dump *d, uint32_t run, 
 		r = add_numbers(file, before, &o->read[i], v, err);
 		free(v);
 	}
+	for (uint32_t i = c->write; i < c->write + c->n_writes; i++)
+		given_add(file, &(struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_TAKE, 0, 0, 0}, NULL,
+			  bytes_of(&o->write[i]));
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++)
-		r = add_recorded(file, (struct given_entry){run, c->d->call, o->read[i].v->arg, 1, 0, 0}, d, o->read[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->read[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->read[i].v,
+				 err);
 	for (uint32_t i = c->write; i < c->write + c->n_writes && !r; i++)
-		r = add_recorded(file, (struct given_entry){run, c->d->call, o->write[i].v->arg, 1, 0, 0}, d, o->write[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->write[i].v,
+				 err);
 	return r;
 }
 
@@ -423,7 +428,7 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 	uint64_t n = 0;
 	int r = 0;
 	for (uint32_t i = 0; i < a->n_calls; i++)
-		n += 2 * call_of(a, a->call[i])->n_reads + call_of(a, a->call[i])->n_writes;
+		n += 2 * (call_of(a, a->call[i])->n_reads + call_of(a, a->call[i])->n_writes);
 	bool *stay = xcalloc(n + 1, sizeof(*stay)), *at = stay; /* by call, then by read */
 	for (uint32_t i = 0; i < a->n_calls; at += call_of(a, a->call[i++])->n_reads)
 		find_stays(a, a->call[i], at);
@@ -435,6 +440,66 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 	}
 	free(stay);
 	return r;
+}
+
+/* ---- what it took ---- */
+
+static int numbers_of_bytes(struct numbers *x, const struct tensor_meta *m, const char *bytes)
+{
+	struct aten_tensor *t = NULL;
+	struct err ignored;
+	ATEN_TRY("taken")
+	{
+		int64_t stride[ATEN_DIMS];
+		aten_contiguous_strides(m->n_dim, m->size, stride);
+		t = aten_keep(aten_of_blob((void *)(uintptr_t)bytes, m->dtype, m->n_dim, m->size, stride, 0));
+	}
+	if (ATEN_END)
+		return -1;
+	const int r = numbers_of(x, t, &ignored);
+	aten_release(t);
+	return r;
+}
+
+/* A tensor of the given run, with the numbers of another one. False: they are not there. */
+static bool take_tensor(struct observed_tensor *to, const struct observed_tensor *base, uint32_t call, uint32_t run, uint32_t number,
+			enum given_when when, struct slice given, struct slice taken)
+{
+	const struct given_file *own = (const void *)given.p, *theirs = (const void *)taken.p;
+	*to = (struct observed_tensor){.v = base->v, .call = call, .from = base->from, .to = base->to, .same = NONE};
+	for (uint64_t i = given_find(own, run, number); i < own->used; i++) {
+		const struct given_entry *e = &own->entry[i];
+		if (e->run != run || e->call != number)
+			break;
+		if (e->when == when && e->arg == base->v->arg && e->bytes == bytes_of(base) && theirs->entry[i].done)
+			return numbers_of_bytes(&to->x, &base->v->meta, taken.p + e->offset) == 0;
+	}
+	return !base->x.v && base->same == NONE;
+}
+
+/* The call-th of o: call `index` of the given run, as it was in this one. False: something is missing. */
+static bool take_call(const struct alone *a, struct observed *o, uint32_t index, uint32_t run, struct slice given, struct slice taken)
+{
+	const struct observed_call *c = call_of(a, index);
+	const uint32_t call = o->n_calls++;
+	bool all = true;
+	o->call[call] = *c;
+	o->call[call].read = o->n_reads;
+	o->call[call].write = o->n_writes;
+	for (uint32_t r = 0; r < c->n_reads; r++)
+		all &= take_tensor(&o->read[o->n_reads++], &a->v->o->read[c->read + r], call, run, c->d->call, GIVEN_BEFORE, given, taken);
+	for (uint32_t w = 0; w < c->n_writes; w++)
+		all &=
+		    take_tensor(&o->write[o->n_writes++], &a->v->o->write[c->write + w], call, run, c->d->call, GIVEN_TAKE, given, taken);
+	return all;
+}
+
+static void room_for(struct observed *o, const struct observed *base)
+{
+	*o = (struct observed){.dump = base->dump,
+			       .call = xcalloc(base->n_calls + 1, sizeof(*o->call)),
+			       .read = xcalloc(base->n_reads + 1, sizeof(*o->read)),
+			       .write = xcalloc(base->n_writes + 1, sizeof(*o->write))};
 }
 
 /* ---- are they right? ---- */
@@ -686,47 +751,28 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The tensors of the calls tried: those of the same places in the given run. */
-static bool same_tensors(const struct alone *a, const struct observed *o)
-{
-	for (uint32_t i = 0; i < o->n_calls; i++) {
-		const struct observed_call *c = call_of(a, a->call[i]);
-		if (c->n_reads != o->call[i].n_reads || c->n_writes != o->call[i].n_writes)
-			return false;
-		for (uint32_t w = 0; w < c->n_writes; w++)
-			if (a->v->o->write[c->write + w].x.n != o->write[o->call[i].write + w].x.n)
-				return false;
-	}
-	return o->n_calls == a->n_calls;
-}
-
-int alone_judge(struct alone *a, struct held *h, const struct dump *d, uint32_t model_id, uint32_t set, uint64_t deadline, struct err *err)
+void alone_judge(struct alone *a, struct held *h, struct slice given, struct slice taken, uint32_t set, uint64_t deadline)
 {
 	struct verify *v = &h->verify;
 	struct judging j = {.a = a, .v = v};
-	uint32_t *number = xcalloc(a->n_calls + 1, sizeof(*number));
+	bool *whole = xcalloc(a->n_calls + 1, sizeof(*whole));
 	*h = (struct held){.borrows = true, .ref = *a->v->ref};
 	a->n_doubts = 0;
+	room_for(&h->observed, a->v->o);
 	for (uint32_t i = 0; i < a->n_calls; i++)
-		number[i] = call_of(a, a->call[i])->d->call;
-	const int read = observed_calls(&h->observed, d, model_id, set, number, a->n_calls, err);
-	free(number);
-	if (read < 0)
-		return -1;
+		whole[i] = take_call(a, &h->observed, a->call[i], set, given, taken);
 	verify_borrow(v, &h->observed, &h->ref);
-	if (!same_tensors(a, &h->observed))
-		return 0;
 	v->taken = a->v->taken;
 	cut_begin(&j.k, v, 0);
 	for (uint32_t i = 0; i < a->n_calls && (!deadline || now() < deadline); i++) {
 		const struct observed_call *c = call_of(a, a->call[i]);
-		for (uint32_t w = 0; w < c->n_writes; w++)
+		for (uint32_t w = 0; w < c->n_writes && whole[i]; w++)
 			if (a->v->write[c->write + w].n)
 				judge_write(&j, i, c->write + w, h->observed.call[i].write + w);
 	}
 	cut_end(&j.k);
 	v->taken = NULL;
-	return 0;
+	free(whole);
 }
 
 /* ---- does the kernel use what its node does not? ---- */
@@ -736,7 +782,7 @@ int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, stru
 	uint64_t n = 0;
 	int r = 0;
 	for (uint32_t i = 0; i < a->n_doubts; i++)
-		n += 2 * call_of(a, a->call[a->doubt[i].call])->n_reads + call_of(a, a->call[a->doubt[i].call])->n_writes;
+		n += 2 * (call_of(a, a->call[a->doubt[i].call])->n_reads + call_of(a, a->call[a->doubt[i].call])->n_writes);
 	given_begin(file, n);
 	for (uint32_t i = 0; i < a->n_doubts && !r; i++) {
 		const uint32_t call = a->call[a->doubt[i].call];
@@ -749,33 +795,29 @@ int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, stru
 }
 
 /* Did the tensor stay what it was in the given run? */
-static bool stayed(const struct alone *a, const struct observed *o, const struct alone_doubt *doubt)
+static bool stayed(const struct alone *a, const struct alone_doubt *doubt, uint32_t run, struct slice given, struct slice taken)
 {
-	const struct observed_call *c = call_of(a, a->call[doubt->call]);
-	const struct numbers *was = &a->v->o->write[c->write + doubt->write].x, *is;
-	if (o->n_calls != 1 || o->call[0].n_writes != c->n_writes)
-		return false;
-	is = &o->write[o->call[0].write + doubt->write].x;
-	return is->n == was->n && was->v && is->v && !memcmp(is->v, was->v, (size_t)was->n * sizeof(*was->v));
+	const uint32_t index = a->call[doubt->call];
+	const struct numbers *was = &a->v->o->write[call_of(a, index)->write + doubt->write].x;
+	struct observed o;
+	room_for(&o, a->v->o);
+	const bool whole = take_call(a, &o, index, run, given, taken);
+	const struct numbers *is = &o.write[doubt->write].x;
+	const bool same = whole && is->n == was->n && was->v && is->v && !memcmp(is->v, was->v, (size_t)was->n * sizeof(*was->v));
+	observed_release(&o);
+	return same;
 }
 
-int alone_settle(struct alone *a, struct held *h, const struct dump *d, uint32_t model_id, struct err *err)
+void alone_settle(struct alone *a, struct held *h, struct slice given, struct slice taken)
 {
 	struct verify *v = &h->verify;
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < a->n_doubts; i++) {
-		const uint32_t number = call_of(a, a->call[a->doubt[i].call])->d->call;
-		struct observed o;
-		if (observed_calls(&o, d, model_id, i, &number, 1, err) < 0)
-			return -1;
-		if (stayed(a, &o, &a->doubt[i]))
+	for (uint32_t i = 0; i < a->n_doubts; i++)
+		if (stayed(a, &a->doubt[i], i, given, taken))
 			v->finding[kept++] = v->finding[i];
 		else
 			v->row[v->finding[i].call].what = VERIFY_OPEN;
-		observed_release(&o);
-	}
 	v->n_findings = kept;
 	for (uint32_t i = 0; i < kept; i++)
 		v->row[v->finding[i].call].what = VERIFY_WRONG;
-	return 0;
 }

@@ -3,13 +3,14 @@
  * A dropped clamp, a wrong tail or an overflow may never show with what a model computes.
  *
  *     struct alone a;
- *     struct buf file = {0};
+ *     struct buf file = {0}, taken = {0};
  *     alone_plan(&a, &held, (struct alone_options){...});  // which kernels can be called so; held: a Run in which nothing was wrong
- *     alone_give(&a, &dump, &file, &err);                  // the numbers (watch/given.h); run the package ALONE_SETS times with them
- *     alone_judge(&a, &tried, &dump2, model_id, set, deadline, &err);
+ *     alone_give(&a, &dump, &file, &err);                  // the numbers (watch/given.h)
+ *     given_run(..., &taken, &err);                        // the package, ALONE_SETS times
+ *     alone_judge(&a, &tried, buf_slice(&file), buf_slice(&taken), set, deadline);
  *     if (a.n_doubts)                                      // as many as findings
  *         alone_doubts(&a, &dump, set, &file, &err);       // once more, a.n_doubts times, with only what the nodes do not use
- *     alone_settle(&a, &tried, &dump3, model_id, &err);
+ *     alone_settle(&a, &tried, buf_slice(&file), buf_slice(&taken));
  *     tried.verify.finding[0] ...                          // as for a Run; only the calls that were tried
  *     held_close(&tried);                                  // then `held`
  *     alone_release(&a);
@@ -59,13 +60,11 @@ struct alone {
 void alone_plan(struct alone *a, struct held *h, struct alone_options o);
 /* -1: a tensor of the given run cannot be read. */
 int alone_give(const struct alone *a, const struct dump *d, struct buf *file, struct err *err);
-/* deadline: CLOCK_MONOTONIC in ns, after which calls are left out; 0: none. Their verdict is OPEN without a reason. 0; -1: a tensor cannot
- * be read. */
-int alone_judge(struct alone *a, struct held *out, const struct dump *d, uint32_t model_id, uint32_t set, uint64_t deadline,
-		struct err *err);
+/* deadline: CLOCK_MONOTONIC in ns, after which calls are left out; 0: none. Their verdict is OPEN without a reason. */
+void alone_judge(struct alone *a, struct held *out, struct slice given, struct slice taken, uint32_t set, uint64_t deadline);
 int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, struct buf *file, struct err *err);
 /* Drops findings. */
-int alone_settle(struct alone *a, struct held *h, const struct dump *d, uint32_t model_id, struct err *err);
+void alone_settle(struct alone *a, struct held *h, struct slice given, struct slice taken);
 void alone_release(struct alone *a);
 
 #endif
