@@ -1,7 +1,7 @@
 /* Quantization in exported graphs, by its component operators (torch 2.13 and 2.15, torch/ao/quantization/fx/_decomposed.py;
  * determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, a namespace of torch.ao, not ATen. If scale or zero point
- * are tensors of one number, shapes do not need its value. A float that is asked for by no dtype is torch.float32, or float64 where a graph is
- * computed in it. */
+ * are tensors of one number, shapes do not need its value. A float without a given dtype is float32, or float64 where a
+ * graph is computed in it. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
