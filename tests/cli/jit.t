@@ -85,6 +85,23 @@ is "a NaN in the incoming gradient" "$(jq -r '.findings[0] | .kind, .values[.cau
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
 is "... in a weight" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant up.weight"
 
+# with the graph: by evaluation
+export JITTORCH_FX=1
+run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
+like "line, cause and run come first" "$(head -n 1 f.txt)" "NaN at model.py:7: log of a negative number \(call 0 of run 1, line $line\)\$"
+like "then the expression, its line, the kernel" "$(cat f.txt)" 'cause +log\(-2\) = nan at \[1\]
+  Python +/home/user/model.py:7 in forward: y = torch.log\(w\)
+  kernel +cpp_fused_log_0'
+like "the next command is shown" "$(cat f.txt)" 'next +aoti-printer --graph 3_backward --runs 1 --calls 0 -- python3 app.py graph.py'
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'i = float("inf"); step((1.0, 2.0, i), (1.0, 1.0, -i))'
+is "a tensor that the kernel overwrites is known as it was" "$(jq -r '.findings[0].why | .status, .reason, .text, .python' f.json)" 'found
+inf - inf
+add(-inf, inf) = nan at [2]
+/home/user/model.py:8 in forward: return y + g'
+unset JITTORCH_FX
+JITTORCH_LIFTED=1 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
+is "parameters that Dynamo lifts come first" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant param_groups[0]['params'][0]"
+
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
 like "--fail raises an exception at that line" "$(cat err)" "line $line, in call"
 like "... its message has the finding" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'
