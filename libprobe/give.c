@@ -2,24 +2,25 @@
 #include "ops.h"
 #include "watch/given.h"
 
-static const struct given_file *given;
+static struct given_file *given;
 
-void ops_given_open(const void *file, size_t size)
+void ops_given_open(void *file, size_t size)
 {
 	if (given_fits(file, size))
 		given = file;
 }
 
-/* Row-major elements into a tensor, whatever its strides. */
-static void put(const struct tensor_meta *m, char *data, const char *from, int64_t n, size_t bytes)
+/* Row-major elements into a tensor or out of it, whatever its strides. */
+static void move(const struct tensor_meta *m, char *data, char *packed, int64_t n, size_t bytes, bool out)
 {
 	int64_t index[TENSOR_MAX_DIMS] = {0};
 	if (tensor_is_contiguous(m)) {
-		memcpy(data, from, (size_t)n * bytes);
+		memcpy(out ? packed : data, out ? data : packed, (size_t)n * bytes);
 		return;
 	}
-	for (int64_t i = 0, at = 0; i < n; i++) {
-		memcpy(data + at * (int64_t)bytes, from + (size_t)i * bytes, bytes);
+	for (int64_t i = 0, at = 0; i < n; i++, packed += bytes) {
+		char *element = data + at * (int64_t)bytes;
+		memcpy(out ? packed : element, out ? element : packed, bytes);
 		for (int d = m->n_dim - 1; d >= 0; d--) {
 			at += m->stride[d];
 			if (++index[d] < m->size[d])
@@ -30,16 +31,17 @@ static void put(const struct tensor_meta *m, char *data, const char *from, int64
 	}
 }
 
-static void give_to(const struct model *m, struct ops_value *x, const struct given_entry *e)
+static void give_to(const struct model *m, struct ops_value *x, struct given_entry *e)
 {
 	const struct dtype_info *d;
 	struct tensor_meta meta;
 	int64_t extent, n;
-	if (x->role == CALL_ROLE_CONSTANT || !ops_look(m, x, e->after) || x->view.device != DEVICE_CPU ||
+	if (x->role == CALL_ROLE_CONSTANT || !ops_look(m, x, e->when != GIVEN_BEFORE) || x->view.device != DEVICE_CPU ||
 	    !ops_meta_of(&x->view, &meta, &extent) || !tensor_numel(&meta, &n) || !(d = dtype_info(meta.dtype)) ||
 	    (uint64_t)n * (uint64_t)d->bytes != e->bytes)
 		return;
-	put(&meta, (char *)(uintptr_t)x->view.data, (const char *)given + e->offset, n, (size_t)d->bytes);
+	move(&meta, (char *)(uintptr_t)x->view.data, (char *)given + e->offset, n, (size_t)d->bytes, e->when == GIVEN_TAKE);
+	e->done = 1;
 }
 
 void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after)
@@ -47,10 +49,10 @@ void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_
 	if (!given || run->run == CALLS_NO_RUN || o->site->kind != SITE_KERNEL)
 		return;
 	for (uint64_t i = given_find(given, run->run, o->call); i < given->used; i++) {
-		const struct given_entry *e = &given->entry[i];
+		struct given_entry *e = &given->entry[i];
 		if (e->run != run->run || e->call != o->call)
 			break;
-		for (uint32_t k = 0; k < t->n_values && (e->after != 0) == after; k++)
+		for (uint32_t k = 0; k < t->n_values && (e->when != GIVEN_BEFORE) == after; k++)
 			if (t->value[k].arg == e->arg)
 				give_to(run->model, &t->value[k], e);
 	}

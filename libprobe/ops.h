@@ -434,8 +434,8 @@ bool ops_may_save(uint32_t model, uint64_t bytes);
 /* ---- give.c ---- */
 
 /* With CALLS_GIVE: maps the file (log.c, with the log). */
-void ops_given_open(const void *file, size_t size);
-/* Puts what the tool gave for this call into its tensors, before it or after it. */
+void ops_given_open(void *file, size_t size);
+/* Puts what the tool gave for this call into its tensors, before it or after it; takes from them what it asked for. */
 void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after);
 
 /* ---- bundle.c ---- */

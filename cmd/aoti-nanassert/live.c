@@ -15,7 +15,7 @@ enum { CLOSER = 8 }; /* findings for which the model is run again */
 /* A scan finds the first NaN (or infinity) of all. Whoever asks for more needs each call's values. */
 static bool can_scan(const struct nanassert_options *o)
 {
-	return !o->exact && !o->stops && !o->all && !o->range && !o->constants && !o->ignore.n && !o->fail;
+	return !o->explode && !o->exact && !o->stops && !o->all && !o->range && !o->constants && !o->ignore.n && !o->fail;
 }
 
 static void set_wants(const struct nanassert_options *o, bool scans, bool live, struct calls_config *c)
@@ -105,6 +105,11 @@ static void drain_calls(struct session *s, struct watch *w)
 		s->captured += c.launch && c.launch->captured && !s->scans;
 		if (c.replay) /* outputs are on the host */
 			continue;
+		if (s->exploded && !open) {
+			exploded_take(s->exploded, &c);
+			s->nan.calls += c.begin.what == CALL_BEGIN;
+			continue;
+		}
 		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
 		if (c.begin.what == CALL_BEGIN && !open && c.end.result) {
 			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));
@@ -294,7 +299,9 @@ static void live_summary(struct session *s, const struct watch *w)
 		if (r->calls)
 			buf_addf(b, "%s: ", diag_tool);
 	}
-	if (r->calls)
+	if (r->calls && s->exploded)
+		exploded_show(&s->screen, s->exploded, s->o->all);
+	else if (r->calls)
 		add_counts(s, w, b);
 	struct slice rest = buf_slice(&w->asides), aside;
 	while (slice_line(&rest, &aside))
@@ -312,7 +319,12 @@ int run_command(const struct nanassert_options *o, char **command)
 		die_err(&err);
 	s.command = command;
 	s.scans = can_scan(o);
-	keep_tensors(&s, &wo.calls);
+	if (o->explode) {
+		s.exploded = exploded_new();
+		wo.calls.want = CALLS_NAMES | CALLS_STATS | CALLS_INPUTS;
+	} else {
+		keep_tensors(&s, &wo.calls);
+	}
 	wo.user = &s;
 	if (watch_run(&w, &wo, &err) < 0)
 		die_err(&err);

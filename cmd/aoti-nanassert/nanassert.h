@@ -10,7 +10,7 @@
 #include "watch/watch.h"
 
 struct nanassert_options {
-	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range, exact, stops;
+	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range, exact, stops, explode;
 	double lo, hi;
 	struct run_how how;
 	uint32_t stop_run, stop_call; /* .stops: --stop-at */
@@ -36,11 +36,12 @@ struct session {
 	char *const *command; /* NULL: a model or a folder */
 	bool scans;           /* on a GPU, calls are scanned and not waited for (CALLS_SCAN) */
 	struct nan nan;
-	struct nan_sources trace; /* of --trace */
-	char *folder;             /* of what the first calls that produced a NaN had read and written (CALLS_KEEP); NULL: not kept */
-	struct arena evaluated;   /* of causes */
-	struct against against;   /* of the first finding */
-	bool live;                /* findings are shown immediately */
+	struct nan_sources trace;  /* of --trace */
+	char *folder;              /* of what the first calls that produced a NaN had read and written (CALLS_KEEP); NULL: not kept */
+	struct arena evaluated;    /* of causes */
+	struct against against;    /* of the first finding */
+	struct exploded *exploded; /* --explode; NULL */
+	bool live;                 /* findings are shown immediately */
 	size_t shown;
 	struct screen screen;
 	int log; /* -1: standard output, or standard error if a command is watched */
@@ -96,6 +97,15 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 struct nan_cause *evaluate_new(struct session *s);
 /* What firstnan_find gave, as a cause. */
 void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t node, struct nan_cause *c);
+
+/* ---- explode.c ---- */
+
+struct exploded *exploded_new(void);
+void exploded_free(struct exploded *e);
+void exploded_take(struct exploded *e, const struct watch_call *c);
+size_t exploded_n(const struct exploded *e);
+void exploded_show(struct screen *s, struct exploded *e, bool all);
+void exploded_document(struct json_out *o, struct exploded *e);
 
 /* ---- show.c, document.c ---- */
 

@@ -54,7 +54,7 @@ void session_flush(struct session *s)
 	}
 }
 
-size_t session_findings(const struct session *s) { return s->nan.n; }
+size_t session_findings(const struct session *s) { return s->nan.n + exploded_n(s->exploded); }
 
 int session_status(const struct session *s, int status)
 {
@@ -91,6 +91,7 @@ void session_close(struct session *s)
 	buf_release(&s->failure);
 	buf_release(&s->stopped);
 	arena_release(&s->evaluated);
+	exploded_free(s->exploded);
 	temp_folder_remove(s->folder);
 	if (s->log >= 0)
 		close(s->log);

@@ -252,7 +252,8 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 			buf_adds(&b, ": the process ended in it (only its parent knows how)");
 		break;
 	case NAN_INPUT:
-		buf_addf(&b, "%s in the input ", what_text(f->what));
+		/* "the gradient of output 0", "the result of eager code at m.py:8: y = f(x)" */
+		buf_addf(&b, slice_starts(cause->v.path, "the ") ? "%s in " : "%s in the input ", what_text(f->what));
 		add_value_name(&b, cause);
 		break;
 	case NAN_CONSTANT:

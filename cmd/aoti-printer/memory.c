@@ -2,7 +2,8 @@
  *
  * The generated code shows when memory is allocated and freed (`buf3 = empty_strided(...)`, `del buf3`): a storage of the contract lives
  * from before call `born` until after call `dies`. Its size comes from the calls that touch it, as they ran: the range from the first to
- * the last byte of all tensors seen in it. In a loop each turn allocates it anew: a turn ends where the calls go back. The planned size is what the code itself says, where its sizes are numbers.
+ * the last byte of all tensors seen in it. A tensor that lies elsewhere is in another allocation,
+ * as in the next turn of a loop: they are not added. The planned size is what the code itself says, where its sizes are numbers.
  * Not counted: inputs, weights, and memory that an operator allocates and frees internally. */
 #include "base/html/html.h"
 #include "base/text.h"
@@ -13,10 +14,8 @@
 #include <inttypes.h>
 
 struct block {
-	uint64_t from, to; /* addresses, in this turn of a loop */
-	uint64_t most;     /* bytes in an earlier turn */
-	uint64_t seq;      /* the last call that touched it */
-	uint32_t call;     /* and which of the contract's it is */
+	uint64_t from, to; /* addresses */
+	uint64_t most;     /* bytes of an earlier allocation: in a loop each turn makes its own */
 };
 
 /* A run in progress: what was touched of each storage. */
@@ -128,13 +127,10 @@ static void memory_call(struct session *s, const struct watch_call *c)
 			continue;
 		const uint64_t from = v->rec.v.address, to = from + (uint64_t)bytes;
 		struct block *b = &now->block[storage];
-		const uint32_t call = c->begin.contract_call;
-		if (b->to && call != NONE && b->call != NONE && b->seq != c->begin.seq && call <= b->call)
+		if (b->to && (from > b->to || to < b->from))
 			*b = (struct block){.most = block_bytes(b)};
 		if (!b->to)
 			b->from = from, b->to = to;
-		b->seq = c->begin.seq;
-		b->call = call;
 		b->from = from < b->from ? from : b->from;
 		b->to = to > b->to ? to : b->to;
 	}

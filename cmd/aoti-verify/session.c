@@ -110,62 +110,59 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What is saved: only these kernels, if there are not too many of them. */
-static void filter_kernels(const struct alone *a, struct calls_config *c)
-{
-	for (uint32_t i = 0; i < a->n_calls && a->n_calls <= CALLS_FILTERS; i++) {
-		const struct slice name = a->v->o->call[a->call[i]].d->name;
-		if (name.n >= sizeof(c->filter[0])) {
-			c->n_filters = 0;
-			return;
-		}
-		snprintf(c->filter[c->n_filters++], sizeof(c->filter[0]), "%.*s", SL(name));
-	}
-}
+struct alone_run {
+	struct verifier *v;
+	const char *const *operand;
+	int n;
+};
 
-static int run_alone(struct verifier *v, struct source *s, const char *const *operand, int n, struct slice given, struct err *err)
+/* The package `runs` times with these numbers. */
+static int run_alone(const struct alone_run *a, uint32_t runs, struct slice given, struct buf *taken, struct err *err)
 {
 	struct watch_options wo = {
-	    .model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .given = given, .quiet = true};
-	wo.how.runs = ALONE_SETS;
-	filter_kernels(&v->alone, &wo.calls);
-	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0 || dump_open(&s->dump, s->folder, err) < 0)
-		return -1;
-	s->model_id = s->dump.n ? s->dump.call[0].model_id : 0;
-	return 0;
+	    .model = a->v->pair.package, .operand = a->operand, .n_operand = a->n, .how = a->v->o->how, .given = given, .quiet = true};
+	wo.how.runs = (int)runs;
+	return given_run(&wo, taken, err);
 }
 
-static int judge_alone(struct verifier *v, struct source *s, uint64_t deadline, struct err *err)
+/* Before a kernel is accused. */
+static int settle(const struct alone_run *a, struct trial *t, uint32_t set, struct err *err)
 {
-	for (uint32_t set = 0; set < ALONE_SETS; set++) {
-		struct trial *t = xcalloc(1, sizeof(*t));
-		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set, .source = s};
-		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-		if (alone_judge(&v->alone, &t->h, &s->dump, s->model_id, set, deadline, err) < 0)
-			return -1;
-		if (trial_found(t))
-			break;
-	}
+	struct alone *alone = &a->v->alone;
+	LOCAL_BUF given = {0};
+	LOCAL_BUF taken = {0};
+	if (alone_doubts(alone, &a->v->source[0].dump, set, &given, err) < 0 ||
+	    run_alone(a, alone->n_doubts, buf_slice(&given), &taken, err) < 0)
+		return -1;
+	alone_settle(alone, &t->h, buf_slice(&given), buf_slice(&taken));
 	return 0;
 }
 
 /* With the inputs of the first trial, in which nothing was wrong. */
-static int try_alone(struct verifier *v, const char *const *operand, int n, struct err *err)
+static int try_alone(const struct alone_run *a, struct err *err)
 {
+	struct verifier *v = a->v;
 	const uint64_t deadline = v->o->alone ? 0 : now() + ALONE_SECONDS * UINT64_C(1000000000);
-	struct source *s = add_source(v, INPUTS_ALONE);
-	struct buf given = {0};
+	LOCAL_BUF given = {0};
+	LOCAL_BUF taken = {0};
 	alone_plan(&v->alone, &v->trial[0]->h, (struct alone_options){v->o->seed, v->o->alone ? 0 : ALONE_BYTES});
 	v->has_alone = true;
 	if (!v->alone.n_calls)
 		return 0;
-	int r = (s->folder = temp_folder(TEMP_VERIFY, err)) ? 0 : -1;
-	if (!r && (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(v, s, operand, n, buf_slice(&given), err) < 0 ||
-		   judge_alone(v, s, deadline, err) < 0))
-		r = -1;
+	if (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(a, ALONE_SETS, buf_slice(&given), &taken, err) < 0)
+		return -1;
+	for (uint32_t set = 0; set < ALONE_SETS; set++) {
+		struct trial *t = xcalloc(1, sizeof(*t));
+		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set};
+		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
+		alone_judge(&v->alone, &t->h, buf_slice(&given), buf_slice(&taken), set, deadline);
+		if (v->alone.n_doubts && settle(a, t, set, err) < 0)
+			return -1;
+		if (trial_found(t))
+			break;
+	}
 	v->alone_cut = deadline && now() > deadline;
-	buf_release(&given);
-	return r;
+	return 0;
 }
 
 /* Also what cannot be tried is only noted. */
@@ -173,7 +170,7 @@ static void try_kernels(struct verifier *v, const char *const *operand, int n)
 {
 	const uint32_t before = v->n_trials;
 	struct err err = {0};
-	if (try_alone(v, operand, n, &err) >= 0 || child_signalled())
+	if (try_alone(&(struct alone_run){v, operand, n}, &err) >= 0 || child_signalled())
 		return;
 	buf_addf(&v->notes, "kernels could not be called alone: %s\n", err.text);
 	while (v->n_trials > before)
@@ -287,7 +284,7 @@ uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const 
 {
 	const struct verify *h = &t->h.verify;
 	const struct observed_call *c = &t->h.observed.call[f->call];
-	for (uint32_t i = 0; !f->given && i < h->ref->program->n_inputs; i++) {
+	for (uint32_t i = 0; !f->given && !trial_is_alone(t) && i < h->ref->program->n_inputs; i++) {
 		bool read = false;
 		if (!pair_inlined(&v->pair, h->ref, i) || (i != f->node && !reference_below(h->ref, f->node, i)))
 			continue;

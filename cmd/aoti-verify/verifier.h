@@ -36,7 +36,7 @@ extern const char *const input_text[INPUT_KINDS];  /* for people */
 struct trial {
 	enum input_kind kind;
 	uint32_t run;
-	struct source *source;
+	struct source *source; /* NULL: kernels alone */
 	struct held h;
 };
 

@@ -47,7 +47,7 @@ static int refuse_missing(const struct graph *g, const char *path, struct err *e
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);
 	const int r =
-	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/OPERATORS.md lists the supported ones)", path,
+	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/GRAPHS.md lists the supported ones)", path,
 			buf_str(&b))
 	      : 0;
 	buf_release(&b);

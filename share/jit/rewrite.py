@@ -735,7 +735,8 @@ class Table:
         for s in sorted(self.sites, key=lambda s: s.line):
             known = [(n, t) for n, t in zip(lines, stacks) if n <= s.line and isinstance(t, str)]
             # An entry holds until the next: one without an own has that of the call before it.
-            of[id(s)] = list(dict.fromkeys(t for n, t in known if n > last)) or [t for _, t in known[-1:]]
+            stacks_of = list(dict.fromkeys(t for n, t in known if n > last)) or [t for _, t in known[-1:]]
+            of[id(s)] = [_plain_stack(t) for t in stacks_of]
             last = s.line
         return {"%s:%d" % (s.name, i + 1): {"stack_traces": of[id(s)], "post_grad_nodes": [], "pre_grad_nodes": []}
                 for i, s in enumerate(self.sites)}
@@ -1058,6 +1059,11 @@ def _arm(graph):
                getattr(graph, "_pt2_fx", None) if _State.wants & CALLS_KEEP else None)
 
 
+def _plain_stack(text):
+    """With the function's own name where Dynamo resumes one after a graph break."""
+    return re.sub(r"\btorch_dynamo_resume_in_(\w+?)_at_\d+", r"\1", text)
+
+
 def _fx_of(graph, gm, text="", *_):
     """The graph that Inductor generated code from, as text, and which node's value each buffer holds (ir.py, assign_origin_node), or what
     is computed for it. Kept with the compiled graph, so that it is in the cache, too."""
@@ -1073,8 +1079,8 @@ def _fx_of(graph, gm, text="", *_):
     stacks, stack = {}, {}
     for n in gm.graph.nodes:
         if isinstance(n.meta.get("stack_trace"), str):
-            stack[n.name] = stacks.setdefault(n.meta["stack_trace"], len(stacks))
-    return json.dumps({"graph": text, "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack})
+            stack[n.name] = stacks.setdefault(_plain_stack(n.meta["stack_trace"]), len(stacks))
+    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack})
 
 
 def _keep_fx(graph, args, kwargs):

@@ -170,10 +170,10 @@ class Candidates:
                     t = s.statement(x)
                     if isinstance(x.ctx, ast.Store) and not isinstance(t, ast.AugAssign):
                         continue  # set again elsewhere: below
-                    if isinstance(t, (ast.Return, ast.For, ast.While, ast.FunctionDef, ast.ClassDef)) or len(group) > 6:
+                    while t.up is not st.up and isinstance(t.up, (ast.If, ast.With, ast.For, ast.Try)):
+                        t = t.up  # the whole of a statement that holds it
+                    if isinstance(t, (ast.Return, ast.While, ast.FunctionDef, ast.ClassDef)) or len(group) > 6:
                         return None
-                    if t.up is not st.up and isinstance(t.up, ast.If) and t.up.up is st.up:
-                        t = t.up
                     group.append(t)
                     grown = True
                     break
@@ -640,6 +640,11 @@ class Candidates:
                 v = given.get(name.partition(".")[0])
                 if v is not None and "." not in name and not isinstance(v, ast.Constant) or v is not None and isinstance(v, ast.Constant) and type(v.value) in (int, float):
                     self.add("tensor", "%s is passed as a tensor" % name, {s.path: s.edit([(v, "torch.tensor(%s)" % s.seg(v))])})
+            for name in {x.partition(".")[0] for x in names if "." in x}:  # numbers in a dict
+                v = given.get(name)
+                if v is not None and not isinstance(v, ast.Constant):
+                    self.add("tensor", "the numbers in %s are passed as tensors" % name,
+                             {s.path: s.edit([(v, "{k: torch.tensor(v) for k, v in (%s).items()}" % s.seg(v))])})
             t = s.statement(n)
             for name, dim in sorted(dims):
                 v = given.get(name)

@@ -94,7 +94,8 @@ class Source:
 
     def imports(self):
         """"import torch" if the file lacks it."""
-        return "" if re.search(r"^import torch\b(?!\.)", self.whole, re.M) else "import torch\n"
+        have = any(isinstance(n, ast.Import) and any((a.asname or a.name) == "torch" for a in n.names) for n in self.tree.body)
+        return "" if have else "import torch\n"
 
     def top(self, n):
         """The offset of the line before the top-level statement that holds n, with its decorators."""

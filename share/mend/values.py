@@ -52,7 +52,7 @@ def flat(value, depth=0, seen=None):
         return [float(value.sum()), float(abs(value).sum())] if kind in "iufb" and kind else []
     if hasattr(value, "__dict__") and type(value).__module__.partition(".")[0] not in ("torch", "builtins", "logging", "_io", "threading"):
         seen.add(id(value))
-        return [x for key, v in sorted(vars(value).items()) if not key.startswith("__") for x in flat(v, depth + 1, seen)]
+        return [x for key, v in sorted(vars(value).items()) if not key.startswith("_") for x in flat(v, depth + 1, seen)]
     return []
 
 

@@ -172,7 +172,7 @@ like "and a verdict that has the numbers" "$(tail -n 1 out)" "expected 1 input, 
 exits "a dtype alone is a scalar" 1 $check "$mlp" f32
 like "which has no dims" "$(cat out)" "f32\[\].*"
 like "... and that is what does not fit" "$(cat out)" "expected 2 dims, given 0 dims"
-V=$DATA/aoti/verify
+V=$ROOT/tests/data/aoti/verify
 xz -dc "$V/vision.pt2.xz" >vision.pt2
 exits "NHWC for NCHW" 1 $check vision.pt2 'f32[2,30,34,3]'
 like "the fix is the permutation" "$(cat out)" 'fix: args\[0\]\.permute\(0, 3, 1, 2\)'

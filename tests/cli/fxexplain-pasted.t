@@ -59,6 +59,10 @@ done
 like "a pool that broke: the signal that hit its process" "$(of carrier_cf_broken)" 'because +Segmentation fault: in .*string_at'
 unlike "no compile worker died" "$(of carrier_cf_broken)" 'compile worker'
 like "torchrun without a traceback: which rank was first" "$(of carrier_torchrun_signal)" 'Not known yet: why a rank of torchrun failed: its own traceback is not in this log.*first to fail: rank 0 \(local_rank: 0\) on localhost, exitcode -11.*Signal 11 \(SIGSEGV\).*--redirects=3'
+like "joblib's pool" "$(of carrier_loky)" "$root"
+like "a Ray task that waits for another" "$(of carrier_raytrain)" 'because +TypeError: Net\.forward\(\) got an unexpected.*train_func\.py:22'
+like "a rank that lost its peer is not the first" "$(of carrier_torchrun_tee)" 'Failed: TorchDynamo.*because +torch\._dynamo\.exc\.Unsupported: Data-dependent branching.*error +/home/user/app/train\.py:31'
+like "a command that failed" "$(of carrier_accelerate_alone)" 'Not known yet: why a command that this program started failed: its own traceback is not in this log'
 like "the end of vLLM's log alone" "$(of carrier_vllm_last)" "Not known yet: why vLLM's engine core failed: its own traceback is not in this log.*first ERROR line of EngineCore"
 unlike "nobody is accused" "$(of carrier_vllm_last; of carrier_torchrun_signal)" 'eager fails|the program itself'
 like "a program's own exit code is its own failure" "$(printf 'Traceback (most recent call last):\n  File "/home/user/app/train.py", line 9, in <module>\n    raise RuntimeError("ffmpeg: exit code 1")\nRuntimeError: ffmpeg: exit code 1\n' | fxexplain -)" 'train\.py:9.*RuntimeError: ffmpeg: exit code 1'
@@ -100,6 +104,17 @@ Thread 991 (active): "MainThread"
     <module> (main.py:9)
 END
 )" 'train\.py:61 in train_step: A stack of a process in which Inductor'
+
+like "faulthandler's time-out: the phase, at the user's line" "$(fxexplain --all - <<'END'
+Timeout (0:10:00)!
+Thread 0x00007f12b5c4e740 (most recent call first):
+  File "/opt/lib/python3.11/site-packages/torch/_inductor/scheduler.py", line 3020 in fuse_nodes
+  File "/opt/lib/python3.11/site-packages/torch/_inductor/compile_fx.py", line 1460 in codegen_and_compile
+  File "/home/q/exp/train.py", line 33 in step
+  File "/home/q/exp/train.py", line 58 in <module>
+END
+)" 'train\.py:33 in step: A stack of a process in which Inductor'
+like "paths of Windows" "$(printf 'Traceback (most recent call last):\n  File "C:\\Users\\me\\run.py", line 14, in <module>\n    f(x)\n  File "C:\\Users\\me\\venv\\Lib\\site-packages\\torch\\_inductor\\cpp_builder.py", line 176, in check\n    raise RuntimeError(e)\ntorch._inductor.exc.InductorError: RuntimeError: Compiler: cl is not found.\n' | fxexplain --all -)" 'error +C:\\Users\\me\\run\.py:14'
 
 # ---- whose line, whose kernel ----
 line='File "%s", line 280, in __init__

@@ -463,6 +463,55 @@ is "--bisect detects a flaky command" "$(bisect flaky python3 app.py | sed 's/.*
 is "--bisect with two failures" "$(bisect two python3 app.py | cut -d, -f1)" "1 inductor"
 like "the program's own failure is reported" "$(count bisect.json 'd["verdict"]')" "the program also fails, but differently"
 is "--bisect without torch.compile" "$(bisect none python3 app.py --no-torch | cut -d, -f1)" "1 eager"
+# ---- --wrong ----
+
+# What state.py asks of torch; and a compiler that forgets what a function appends to the list "hits".
+cat >>fake/torch/__init__.py <<'EOS'
+import contextlib, types
+class Tensor:
+    pass
+nn = types.SimpleNamespace(Module=type("Module", (), {}))
+no_grad = contextlib.nullcontext
+compiler = types.SimpleNamespace(is_compiling=lambda: False)
+EOS
+cat >lost.py <<'EOS'
+import os, random
+import torch
+def make():
+    hits = []
+    def step(x):
+        hits.append(x)
+        noise.append(random.random())
+        return x + 1
+    noise = []
+    return step, hits
+step, hits = make()
+def forgets(x):
+    out = step(x)
+    if os.environ.get("TORCHDYNAMO_DISABLE") != "1":
+        hits.pop()
+    return out
+forgets = torch.compile(forgets)
+forgets(1), forgets(2)
+assert [1, 2] == hits, "the values differ"
+EOS
+wrong() { # wrong FAIL COMMAND... -> status, component, stage, part
+	FAIL=$1 run fxexplain run --wrong --json -o wrong.json -q -- "${@:2}"
+	echo "$status $(jq -r '[.component, .stage, .part, .eager] | map(. // "-") | join(", ")' wrong.json)"
+}
+is "--wrong: a program that passes" "$(wrong none python3 app.py)" "0 -, -, -, -"
+is "--wrong: a setting of Inductor, where no graph can be kept" "$(wrong fusion python3 app.py)" "1 inductor, inductor, max_fusion_size=1, passes"
+like "the reason is in the evidence" "$(jq -r '.evidence[]' wrong.json)" "no graph could be kept: AOTAutograd wrote none into the trace"
+is "--wrong: the state that Dynamo lost" "$(wrong none python3 lost.py)" "1 dynamo, eager, -, passes"
+is "which, where, and what eager has" "$(jq -c '.lost | map([.what, .eager, .compiled, .call, .location.function, (.location.file | split("/") | last)])' wrong.json)" \
+	'[["'"'hits'"'","[1]","[]",1,"forgets","lost.py"]]'
+is "what differs between two eager runs is not lost state" "$(jq '.lost | map(select(.what | test("noise"))) | length' wrong.json)" 0
+folder=$(jq -r .folder wrong.json)
+is "the document is kept" "$(jq -c .lost "$folder/wrong.json")" "$(jq -c .lost wrong.json)"
+FAIL=none run fxexplain run --wrong -q -- python3 lost.py
+like "as text" "$(cat out)" "dynamo: after call 1 of forgets 'hits' is not what eager leaves.*backend +result.*Evidence:.*lost\.py:[0-9]+ in forgets, call 1: 'hits' is \[\], eager: \[1\].*Next:.*Kept in "
+exits "--wrong with --no-keep" 2 fxexplain run --wrong --no-keep -- true
+exits "--wrong with --bisect" 2 fxexplain run --wrong --bisect -- true
 cat >late.py <<'EOS'
 import os, sys
 import torch

@@ -85,6 +85,36 @@ is "a NaN in the incoming gradient" "$(jq -r '.findings[0] | .kind, .values[.cau
 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
 is "... in a weight" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant up.weight"
 
+# with the graph: by evaluation
+export JITTORCH_FX=1
+run aoti-nanassert --log f.txt -- python3 app.py graph.py 'step(); step((1.0, -2.0, 3.0))'
+like "line, cause and run come first" "$(head -n 1 f.txt)" "NaN at model.py:7: log of a negative number \(call 0 of run 1, line $line\)\$"
+like "then the expression, its line, the kernel" "$(cat f.txt)" 'cause +log\(-2\) = nan at \[1\]
+  Python +/home/user/model.py:7 in forward: y = torch.log\(w\)
+  kernel +cpp_fused_log_0'
+like "the next command is shown" "$(cat f.txt)" 'next +aoti-printer --graph 3_backward --runs 1 --calls 0 -- python3 app.py graph.py'
+run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'i = float("inf"); step((1.0, 2.0, i), (1.0, 1.0, -i))'
+is "a tensor that the kernel overwrites is known as it was" "$(jq -r '.findings[0].why | .status, .reason, .text, .python' f.json)" 'found
+inf - inf
+add(-inf, inf) = nan at [2]
+/home/user/model.py:8 in forward: return y + g'
+unset JITTORCH_FX
+JITTORCH_LIFTED=1 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
+is "parameters that Dynamo lifts come first" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant param_groups[0]['params'][0]"
+
+# --explode
+run aoti-nanassert --explode --log f.txt -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 30.0 if i == 7 else 1.0 + i / 4))'
+is "--explode: status" "$status" 1
+like "the first tensor that leaves its usual range" "$(cat f.txt)" 'input the gradient of output 0 left its usual range in run 7 of 3_backward
+  range +up to 2 in its first 5 runs, 30 now
+  before +1 1\.25 1\.5 1\.75 2 2\.25 2\.5 30'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 1.0 + i / 4))'
+is "... not a slow growth" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, float("inf") if i in (6, 9) else 1.0))'
+is "... not single infinities" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(0.0,) * 3 if i > 6 else (1.0,) * 3)'
+is "... what becomes all zeros" "$(jq -c '.explosions[0] | [.tensor, .zero, .run]' f.json) $status" '["the gradient of output 0",true,9] 1'
+
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
 like "--fail raises an exception at that line" "$(cat err)" "line $line, in call"
 like "... its message has the finding" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'

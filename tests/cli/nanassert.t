@@ -48,6 +48,7 @@ is "--against: an infinity from the model" "$(whose product product --inf)" "mod
 is "--against: a NaN from the compiler" "$(whose miscompiled log)" "compiler null false"
 # shellcheck disable=SC2046
 exits "--against as text" 1 $nan --against "$X/log.exported.pt2" log.pt2 $(given log)
+like "the cause is evaluated" "$(cat out)" 'cause +log\(-[0-9.]+\) = nan at \[[0-9, ]+\]'
 like "the text says that the model produced it" "$(cat out)" "origin *the model itself: the exported program has its first NaN in log .aten.log.default"
 # shellcheck disable=SC2046
 exits "--against as text: the compiler" 1 $nan --against "$X/log.exported.pt2" miscompiled.pt2 $(given miscompiled)

@@ -41,13 +41,16 @@ mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 document cache fxexplain cache --json cached/cache --trace cached/changed.log --prune
 fxexplain report -q --bundle x.pt2b --with log.npy "$DATA/graph_breaks.log"
 document bundle fxexplain --json replay x.pt2b
+document wrong fxexplain --json run -q --wrong -- sh -c '[ "$TORCHDYNAMO_DISABLE" = 1 ]'
 document bisect fxexplain --json run --bisect -- true
 # shellcheck disable=SC2016 # words for another shell
-document kept sh -c 'TORCH_LOGS=x fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat "$XDG_STATE_HOME"/pt2utils/runs/*/run.json' -
+document kept sh -c 'export XDG_STATE_HOME=$PWD/own TORCH_LOGS=x; fxexplain run -q -- sh -c "cp \"\$DATA/simple.log\" \"\$TORCH_TRACE/t.log\"" 2>/dev/null; cat own/pt2utils/runs/*/run.json' -
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 fxexplain run -q -- sh -c "cp '$DATA/graph_breaks.log' \"\$TORCH_TRACE\"" 2>/dev/null
 document runs pt2 runs --json
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace
+printf '#!/bin/sh\nexec python3 "%s/tests/lib/fakemend.py"\n' "$ROOT" >python3-fake && chmod +x python3-fake && echo pass >app.py
+FAKE_WORDS="WRONG GOOD" document mend fxexplain mend -q --unconfined --json -- ./python3-fake app.py
 document contract aoti-checkinputs --json "$mlp" 'f32[5,9]'
 document doctor aoti-checkinputs --json --doctor --torch=none "$mlp"
 document against aoti-checkinputs --json --against "$ROOT/tests/data/export/mlp.pt2" "$mlp"

@@ -94,6 +94,28 @@ def notebook(frame, colour=False):
     return dress
 
 
+def rich(lines):
+    width, out = 96, []
+    side = lambda s: "\u2502 " + s.ljust(width) + " \u2502"
+    for kind, *rest in tracebacks(lines):
+        if kind == "text":
+            out += rest[0]
+            continue
+        frames, message = rest
+        name = TYPE.match(message[0]) if message else None
+        out += ["\u256d" + " Traceback (most recent call last) ".center(width + 2, "\u2500") + "\u256e"]
+        for file, line, func, code in frames:
+            place = f"{file}:{line} in {func}"
+            if len(place) > width and len(f"{file}:{line}") <= width:
+                out += [side(f"{file}:{line}"), side(f"in {func}")]
+            else:
+                out += [side(place[i:i + width]) for i in range(0, len(place), width)]
+            out += [side(""), side(f"  {line - 1:>4} \u2502   y = 1"), side(f"\u2771 {line:>4} \u2502   " + (code[0].strip() if code else "pass")[:80]), side("")]
+        out += ["\u2570" + "\u2500" * (width + 2) + "\u256f"]
+        out += ([name[1].rsplit(".", 1)[-1] + message[0][len(name[1]):]] if name else message[:1]) + message[1:]
+    return out
+
+
 def jupyter(file, line, func):
     return f"Cell In[3], line {line}" if func == "<module>" and "site-packages" not in file else f"File {file.replace('/root/', '~/')}:{line}, in {func}(*args, **kwargs)"
 
@@ -132,6 +154,7 @@ DRESSES = {
     "srun": each(lambda i: "0: "),
     "docker": each(lambda i: f"2026-03-01T{clock(i)}.{i * 7919 % 10**9:09}Z "),
     "compose": each(lambda i: "trainer-1  | "),
+    "docker's log file": lambda lines: [json.dumps({"log": s + "\n", "stream": "stderr", "time": f"2026-03-01T{clock(i)}Z"}, separators=(",", ":")) for i, s in enumerate(lines)],
     "journald": each(lambda i: f"Mar 01 {clock(i)} node7 python[4711]: "),
     "Actions": each(lambda i: f"2026-03-01T{clock(i)}.{i * 7919 % 10**7:07}Z "),
     "Buildkite": each(lambda i: f"[2026-03-01T{clock(i)}Z] "),
@@ -145,9 +168,11 @@ DRESSES = {
     "Ray": each(lambda i: "(RayWorker pid=4711, ip=10.0.0.7) "),
     "GitLab": each(lambda i: f"2026-03-01T{clock(i)}.{i * 7919 % 10**6:06}Z 01E "),
     "pytest": pytest,
+    "pytest, in a method": lambda lines: [re.sub("^E   ", "E           ", s) for s in pytest(lines)],
     "Jupyter": notebook(jupyter),
     "IPython": notebook(ipython, True),
     "Colab": notebook(colab),
+    "rich": rich,
     "cut head": cut,
     "message only": message,
 }
@@ -158,6 +183,7 @@ LOST = {
     ("cut head", "late_broadcast"): "the operands are in a record above",
     ("cut head", "more_export_strict"): "the frames that say that torch.export was called are gone",
     ("pytest", "late_broadcast"): "the record is below the exception",
+    ("pytest, in a method", "late_broadcast"): "the record is below the exception",
     ("vLLM", "late_broadcast"): "one record inside another",
     ("message only", "late_broadcast"): "the operands are in a record above",
     ("message only", "late_export_branch"): "the frames say that torch.export was called",

@@ -18,7 +18,8 @@
  * otherwise the compiled code has a requirement that the export does not. The same in the other direction finds relations of
  * the export that nothing checks. What one side does not know (contract_known) is not a finding.
  *
- * Weights are compared by module path, shape and dtype; their values by the tool (aten/verify/pair.h). Constants made by the compiler itself (freezing folds
+ * Weights are compared by module path, shape and dtype; their values by the tool (aten/verify/pair.h). Constants made by the compiler
+ * itself (freezing folds
  * and packs: "_frozen_param3", "constant4") have no path: they give a note, and whether the two models are the same then depends
  * on everything else, as the note says.
  *

@@ -18,11 +18,11 @@ static bool spent(struct mend_search *s)
 	return s->ended != NULL;
 }
 
-/* Of one try: eight times as long as the compiled program took, or a minute; never beyond the budget. */
+/* Of one try: eight times as long as the compiled program took, or two minutes; never beyond the budget. */
 static int patience(const struct mend_search *s)
 {
 	double own = s->base ? 8 * s->base->seconds : 600, left = s->budget - age(s) + 10;
-	double t = own < 60 ? 60 : own;
+	double t = own < 120 ? 120 : own;
 	return (int)(t < left ? t : left < 10 ? 10 : left);
 }
 
@@ -60,7 +60,7 @@ static int run_eager(struct mend_search *s, bool whole, struct mend_trial **out,
 /* The main file and those that belong to it are needed as texts to follow lines: the server sends what a candidate changed with all others. */
 static struct mend_trial *run(struct mend_search *s, struct trial_spec spec, struct err *err)
 {
-	spec.timeout = patience(s);
+	spec.timeout = slice_is(slice_str(spec.backend), "as-is") ? 1800 : patience(s); /* a compiler for C++ or Triton at work */
 	s->used++;
 	return trial_run(s->server, &spec, err);
 }
@@ -291,7 +291,7 @@ static int prove(struct mend_search *s, struct err *err)
 	const char *ended = s->ended;
 	s->ended = NULL;
 	int status = run_eager(s, true, &s->whole_eager, err);
-	if (status == 0 &&
+	if (status == 0 && !s->no_as_is &&
 	    !(s->as_is =
 		  run(s, (struct trial_spec){.texts = last->texts, .backend = "as-is", .whole = true, .region = region, .tolerance = 2e-3},
 		      err)))

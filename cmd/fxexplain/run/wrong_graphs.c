@@ -186,6 +186,8 @@ void wrong_find_graphs(struct wrong *w)
 	if (!tool || !record(w))
 		return;
 	list_graphs(w);
+	if (!w->n_graph)
+		w->note = "no graph could be kept: AOTAutograd wrote none into the trace";
 	for (unsigned i = 0; i < w->n_graph; i++) {
 		verify(w, &w->graph[i], tool, i);
 		if (w->fault < 0 && w->graph[i].verdict == GRAPH_WRONG)

@@ -35,8 +35,7 @@ static void add_verdict(struct buf *out, const struct wrong *w)
 		return;
 	}
 	if (w->n_lost && b->found == EAGER)
-		buf_addf(out, "Dynamo: after call %u of %s %s is not what eager leaves", w->lost[0].call, w->lost[0].function,
-			 w->lost[0].what);
+		buf_addf(out, "after call %u of %s %s is not what eager leaves", w->lost[0].call, w->lost[0].function, w->lost[0].what);
 	else if (w->n_lost)
 		buf_addf(out, "%s; after call %u of %s %s is not what eager leaves", component_title[bisect_verdict(b)], w->lost[0].call,
 			 w->lost[0].function, w->lost[0].what);

@@ -106,8 +106,7 @@ void dump_tensor_close(struct dump_tensor *t);
 
 /* ---- writing ---- */
 
-/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here, but for
- * its filters; with .given only what passes them is saved, and not the model's inputs and outputs.
+/* Runs a model and saves everything but constants into an existing (private) folder, as a dump. o->calls is filled in here.
  * 0 even if the model failed: .failed has the error then. writer: "aoti-verify 0.1.0". */
 struct watch_options;
 struct dump_ran {
@@ -116,6 +115,9 @@ struct dump_ran {
 	uint64_t lost;
 };
 int dump_run(struct watch_options *o, const char *folder, const char *writer, struct dump_ran *ran, struct err *err);
+
+/* Runs a model with o->given (given.h); taken: that file afterwards, as far as the model came. o->calls is filled in here. */
+int given_run(struct watch_options *o, struct buf *taken, struct err *err);
 
 struct watch_call;
 void dump_head(struct buf *b, const char *tool);

@@ -3,6 +3,7 @@
 #include "base/process/elsewhere.h"
 #include "base/tool/output.h"
 #include "watch/dump.h"
+#include "watch/given.h"
 #include "watch/watch.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 	struct running r = {0};
 	struct watch w;
 	*ran = (struct dump_ran){0};
-	o->calls.want = CALLS_NAMES | CALLS_SAVE | (o->given.n ? CALLS_GIVE : CALLS_INPUTS);
+	o->calls.want = CALLS_NAMES | CALLS_SAVE | CALLS_INPUTS;
 	o->calls.last_run = UINT32_MAX;
 	o->calls.lo = (double)-INFINITY;
 	o->calls.hi = (double)INFINITY;
@@ -80,4 +81,37 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 	if (rc < 0)
 		buf_release(&ran->notes);
 	return rc;
+}
+
+static int read_taken(const char *folder, size_t size, struct buf *taken, struct err *err)
+{
+	struct mapfile f;
+	char *path = xasprintf("%s/" GIVEN_FILE, folder);
+	int r = mapfile_open(&f, path, err);
+	free(path);
+	if (r < 0)
+		return r;
+	if (f.bytes.n == size)
+		buf_add_slice(taken, f.bytes);
+	else
+		r = err_set(err, EXIT_ENVIRON, "the model changed the size of a private file");
+	mapfile_close(&f);
+	return r;
+}
+
+enum { GIVEN_RECORDS = 4096 }; /* of the log, which nobody reads */
+
+int given_run(struct watch_options *o, struct buf *taken, struct err *err)
+{
+	struct watch w;
+	o->calls.want = CALLS_NAMES | CALLS_GIVE;
+	o->calls.last_run = UINT32_MAX;
+	o->calls.lo = (double)-INFINITY;
+	o->calls.hi = (double)INFINITY;
+	o->calls.records = GIVEN_RECORDS;
+	if (watch_run(&w, o, err) < 0)
+		return -1;
+	const int r = read_taken(w.live.folder, o->given.n, taken, err);
+	watch_release(&w);
+	return r;
 }

@@ -14,7 +14,7 @@ static const char *const names[GUARD_KIND_N] = { GUARD_KINDS(NAME) };
 #undef NAME
 /* clang-format on */
 
-const char *guard_kind_name(enum guard_kind k) { return k < GUARD_KIND_N ? names[k] : "?"; }
+static const char *guard_kind_name(enum guard_kind k) { return k < GUARD_KIND_N ? names[k] : "?"; }
 
 /* ---- where it is in the text ---- */
 

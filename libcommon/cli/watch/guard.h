@@ -40,7 +40,6 @@
 enum guard_kind { GUARD_KINDS(GUARD_ENUM) GUARD_KIND_N };
 #undef GUARD_ENUM
 /* clang-format on */
-const char *guard_kind_name(enum guard_kind k);
 
 struct guard_finding {
 	enum guard_kind kind;

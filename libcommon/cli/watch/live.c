@@ -193,7 +193,7 @@ static int set_up(struct live *l, struct err *err)
 
 static void take_down(struct live *l, bool keep)
 {
-	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, GIVEN_FILE, "libpt2probe.so"};
+	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so"};
 	char path[PATH_MAX];
 	for (int i = 0; i < MAX_CLIENTS; i++) {
 		close_fd(&l->client[i].fd);

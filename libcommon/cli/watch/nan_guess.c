@@ -378,7 +378,10 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 		return 0;
 	guess[0] = (struct nan_guess){.seen = true};
 	switch (f->kind) {
-	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was already %s", SL(name), what); return 1;
+	case NAN_INPUT:
+		snprintf(guess[0].text, sizeof(guess[0].text), "%s%.*s was already %s", slice_starts(name, "the ") ? "" : "the input ",
+			 SL(name), what);
+		return 1;
 	case NAN_CONSTANT: guess_weight(f, name, what, guess[0].text, sizeof(guess[0].text)); return 1;
 	case NAN_UNWRITTEN:
 		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s is read but was never written: uninitialized memory (torch.empty?)",

@@ -1,6 +1,7 @@
 /* Quantization in exported graphs, by its component operators (torch 2.13 and 2.15, torch/ao/quantization/fx/_decomposed.py;
  * determine_qparams of torch/ao/quantization/utils.py): quantized_decomposed.*, a namespace of torch.ao, not ATen. If scale or zero point
- * are tensors of one number, shapes do not need its value. */
+ * are tensors of one number, shapes do not need its value. A float without a given dtype is float32, or float64 where a
+ * graph is computed in it. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -64,7 +65,7 @@ static struct aten_tensor *quantized_input(const struct aten_call *c, uint32_t d
 static void run_dequantize(struct aten_call *c)
 {
 	struct aten_tensor *t = quantized_input(c, 5);
-	t = APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 6, DTYPE_F32)));
+	t = APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 6, aten_default_dtype())));
 	call_give(c, 0, aten_mul(aten_sub(t, whole_number(number_at(c, 2)), 1), aten_number(number_at(c, 1))));
 }
 
@@ -99,7 +100,7 @@ static void run_dequantize_channels(struct aten_call *c)
 	if (!call_is_none(c, 2))
 		t = aten_sub(t, along_first(c, 2, t), 1);
 	t = aten_mul(t, along_first(c, 1, t));
-	t = APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 7, DTYPE_F32)));
+	t = APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 7, aten_default_dtype())));
 	call_give(c, 0, aten_transpose(t, 0, axis));
 }
 
@@ -205,7 +206,7 @@ static void run_quantize_tokens(struct aten_call *c)
 static void run_dequantize_tokens(struct aten_call *c)
 {
 	struct aten_tensor *t = aten_mul(aten_sub(call_tensor(c, 0), call_tensor(c, 2), 1), call_tensor(c, 1));
-	call_give(c, 0, APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 6, DTYPE_F32))));
+	call_give(c, 0, APPLIED("to.dtype", aten_of(t), aten_dtype(call_dtype_or(c, 6, aten_default_dtype()))));
 }
 
 /* ---- one for each group_size elements of a row ---- */
@@ -242,7 +243,7 @@ static void run_dequantize_groups(struct aten_call *c)
 	struct aten_tensor *t = call_tensor(c, 0), *of = grouped(t, group_size(c, 6));
 	of = aten_sub(of, call_is_none(c, 2) ? whole_number(0) : grouped(call_tensor(c, 2), 1), 1);
 	of = aten_reshape(aten_mul(of, grouped(call_tensor(c, 1), 1)), t->size, t->n_dim);
-	call_give(c, 0, APPLIED("to.dtype", aten_of(of), aten_dtype(call_dtype_or(c, 7, DTYPE_F32))));
+	call_give(c, 0, APPLIED("to.dtype", aten_of(of), aten_dtype(call_dtype_or(c, 7, aten_default_dtype()))));
 }
 
 const struct aten_entry aten_quantized_entries[] = {

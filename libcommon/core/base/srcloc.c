@@ -445,13 +445,26 @@ static size_t packed(struct slice file)
 	return slash == SIZE_MAX ? slash : slash + 1;
 }
 
+/* "C:\\app\\Lib\\site-packages\\torch\\x.py" with slashes, of the same length, in room; other names as they are. */
+enum { WINDOWS_PATH = 1024 };
+static struct slice with_slashes(struct slice file, char room[WINDOWS_PATH])
+{
+	if (file.n > WINDOWS_PATH || !slice_chr(file, '\\') || slice_chr(file, '/'))
+		return file;
+	for (size_t i = 0; i < file.n; i++)
+		room[i] = file.p[i] == '\\' ? '/' : file.p[i];
+	return slice_of(room, file.n);
+}
+
 struct slice srcloc_short_file(struct slice file)
 {
-	size_t i = packed(file);
+	char room[WINDOWS_PATH];
+	struct slice s = with_slashes(file, room);
+	size_t i = packed(s);
 	if (i == SIZE_MAX)
-		i = installed(file);
+		i = installed(s);
 	if (i == SIZE_MAX)
-		i = checkout(file);
+		i = checkout(s);
 	return i == SIZE_MAX || i == file.n ? file : cut(file, i);
 }
 
@@ -472,7 +485,10 @@ static bool is_stdlib(struct slice file)
 		if (lib && j > i + strlen("/python") && j < file.n && file.p[j] == '/')
 			return true;
 	}
-	return false;
+	/* C:/Users/me/AppData/Local/Programs/Python/Python311/Lib/threading.py */
+	size_t lib = find_from(file, 0, "/Lib/");
+	size_t name = find_from(file, 0, "Python3");
+	return file.n > 2 && file.p[1] == ':' && lib != SIZE_MAX && name != SIZE_MAX && name < lib;
 }
 
 /* torch._inductor.codecache: CACHE/fl/cfl37fx3g2ziiy5xwbhd33tzz2ivhjmns2ukqxwh6oo2kmvq6jfj.py, "c" and a hash in base 32, in a directory
@@ -514,8 +530,12 @@ enum srcloc_origin srcloc_origin(struct slice file)
 	/* Directories written by Inductor, Triton and torch.compile's debug mode. */
 	static const char *const written[] = {"/torchinductor_", "/torch_compile_debug/", "/.triton/cache/", "/torchinductor/",
 					      "/aotinductor/"};
+	if (slice_starts(file, "<ipython-input-") || slice_starts(file, "<command-")) /* cells of older IPython, and of Databricks */
+		return SRCLOC_USER;
 	if (file.n && file.p[0] == '<')
 		return SRCLOC_GENERATED;
+	char room[WINDOWS_PATH];
+	file = with_slashes(file, room);
 	struct slice up = slice_starts(file, "../") ? cut(file, 3) : file;
 	if (slice_any(up, native, slice_starts) || slice_find(up, "/aten/src/ATen/"))
 		return SRCLOC_TORCH;

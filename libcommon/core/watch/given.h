@@ -1,13 +1,16 @@
-/* given.h - numbers that libpt2probe.so puts into a kernel's tensors: what a tool calls a kernel with in place of what the model computed.
+/* given.h - numbers that libpt2probe.so puts into a kernel's tensors and takes from them: what a tool calls a kernel with in place of what the
+ * model computed.
  *
- *     struct buf file = {0};
- *     given_begin(&file, n);                                                  // n entries, in order of run and call
- *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 1}, data, bytes);  // before call 3 of Run 0: its argument 1
- *     struct watch_options o = {.given = buf_slice(&file), ...};              // watch.h; .calls.want has CALLS_GIVE
+ *     struct buf file = {0}, taken = {0};
+ *     given_begin(&file, n);                                   // room for n entries, in order of run and call
+ *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 1, .when = GIVEN_BEFORE}, data, bytes);
+ *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 0, .when = GIVEN_TAKE}, NULL, bytes);
+ *     struct watch_options o = {.given = buf_slice(&file), ...};
+ *     given_run(&o, &taken, &failed, &err);                    // watch/dump.h: the same file, with what was taken
  *
- * A file `given` in the private folder of event.h. An entry with `after` is put there when the call has returned and its results are
- * recorded: with what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does
- * not fit the tensor is left alone.
+ * A file `given` in the private folder of event.h. GIVEN_AFTER is put there when the call has returned and its results were taken: with what
+ * an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not fit the tensor is
+ * left alone. The process may write anything into the file: only its own copy tells a tool where things are.
  */
 #ifndef PT2_LIVE_GIVEN_H
 #define PT2_LIVE_GIVEN_H
@@ -16,8 +19,10 @@
 #define GIVEN_FILE "given"
 #define GIVEN_MAGIC "PT2GIVE1"
 
+enum given_when { GIVEN_BEFORE, GIVEN_TAKE, GIVEN_AFTER };
 struct given_entry {
-	uint32_t run, call, arg, after;
+	uint32_t run, call, arg;
+	uint16_t when, done;    /* done: set by the library after GIVEN_TAKE */
 	uint64_t offset, bytes; /* in the file; set by given_add */
 };
 struct given_file {
@@ -42,11 +47,17 @@ static inline void given_add(struct buf *b, const struct given_entry *e, const v
 	memcpy(&g, b->p, sizeof(g));
 	if (g.used >= g.n)
 		return;
+	const size_t pad = -b->len % 16; /* as aligned as any element */
+	memset(buf_room(b, pad), 0, pad);
+	buf_wrote(b, pad);
 	own.offset = b->len;
 	own.bytes = bytes;
 	memcpy(b->p + sizeof(g) + g.used++ * sizeof(own), &own, sizeof(own));
 	memcpy(b->p, &g, sizeof(g));
-	buf_add(b, data, bytes);
+	if (data)
+		buf_add(b, data, bytes);
+	else
+		memset(buf_room(b, bytes), 0, bytes), buf_wrote(b, bytes);
 }
 
 /* Is it one, and does it hold what its entries name? */

@@ -155,7 +155,7 @@ static void test_specs(void **state)
 	spec("u8[2]@cpu", "u8[2]", 2);
 	spec("c128[2,2]/(1000,500)", "c128[2,2]/(1000,500)", 1501 * 16);
 	no_spec("f31[2]", "unknown dtype");
-	no_spec("f32", "missing '['");
+	no_spec("f32@cpu", "missing '['");
 	no_spec("", "missing '['");
 	no_spec("f32[2", "integers");
 	no_spec("f32[", "integers");

@@ -6,6 +6,37 @@
 #include <math.h>
 #include <time.h>
 
+/* ---- which nodes a read is ---- */
+
+enum { MOST_CANDIDATES = 16, MOST_AMBIGUOUS = 3 };
+struct candidates {
+	const struct verify_match *m[MOST_CANDIDATES];
+	uint32_t n;   /* the earliest first */
+	bool decided; /* all of them are it: its kernel was called alone, or it is the only one */
+	bool fewer;   /* some were ruled out */
+};
+
+/* all: also those that were ruled out. */
+static struct candidates candidates(const struct alone *a, uint32_t read, bool all)
+{
+	const struct observed *o = a->v->o;
+	const uint32_t w = o->read[read].same;
+	const struct verify_tensor *t = &a->v->read[read];
+	const double near = cut_nearest(a->v, t, &o->read[read]);
+	struct candidates c = {0};
+	for (uint32_t i = 0; i < t->n && c.n < MOST_CANDIDATES; i++) {
+		const bool out = w != NONE && i < a->v->write[w].n && a->write[w].out[i];
+		/* A dump does not show reads of weights, but of buffers that the model changes, by their path. */
+		if (t->m[i].off > near || (reference_is_weight(a->v->ref, t->m[i].node) && !o->read[read].v->path.n))
+			continue;
+		c.fewer |= out;
+		if (all || !out)
+			c.m[c.n++] = &t->m[i];
+	}
+	c.decided = c.n < 2 || (w != NONE && a->write[w].tested);
+	return c;
+}
+
 /* ---- which calls ---- */
 
 static const struct observed_call *call_of(const struct alone *a, uint32_t call) { return &a->v->o->call[call]; }
@@ -37,7 +68,7 @@ static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 	const struct observed_call *c = call_of(a, call);
 	const struct observed_tensor *r = &o->read[read];
 	const struct numbers *x = observed_numbers(o, r);
-	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !a->v->read[read].n || !r->v->file.n || same_number(x))
+	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || same_number(x))
 		return false;
 	for (uint32_t i = c->read; i < c->read + c->n_reads; i++)
 		if (i != read && overlaps(r, &o->read[i]) && !same_place(r, &o->read[i]))
@@ -149,35 +180,8 @@ void alone_release(struct alone *a)
 		free(a->write[w].out);
 	free(a->write);
 	free(a->call);
+	free(a->doubt);
 	*a = (struct alone){0};
-}
-
-/* ---- which nodes a read is ---- */
-
-enum { MOST_CANDIDATES = 16, MOST_AMBIGUOUS = 3 };
-struct candidates {
-	const struct verify_match *m[MOST_CANDIDATES];
-	uint32_t n;   /* the earliest first */
-	bool decided; /* all of them are it: its kernel was called alone, or it is the only one */
-	bool fewer;   /* some were ruled out */
-};
-
-/* all: also those that were ruled out. */
-static struct candidates candidates(const struct alone *a, uint32_t read, bool all)
-{
-	const struct observed *o = a->v->o;
-	const uint32_t w = o->read[read].same;
-	const struct verify_tensor *t = &a->v->read[read];
-	const double near = cut_nearest(a->v, t, &o->read[read]);
-	struct candidates c = {0};
-	for (uint32_t i = 0; i < t->n && c.n < MOST_CANDIDATES; i++) {
-		const bool out = w != NONE && i < a->v->write[w].n && a->write[w].out[i];
-		c.fewer |= out && t->m[i].off <= near;
-		if (t->m[i].off <= near && (all || !out))
-			c.m[c.n++] = &t->m[i];
-	}
-	c.decided = c.n < 2 || (w != NONE && a->write[w].tested);
-	return c;
 }
 
 /* ---- numbers ---- */
@@ -387,24 +391,35 @@ static int add_recorded(struct buf *file, struct given_entry e, const struct dum
 	return 0;
 }
 
-static int give_call(const struct alone *a, const struct dump *d, uint32_t set, uint32_t call, const bool *stay, struct buf *file,
-		     struct err *err)
+/* Before the call: numbers of that set for the reads among these (bits) that can be varied, for the others what was recorded: the model may
+ * have changed its buffers since. After it: what was recorded. */
+static int give_call(const struct alone *a, const struct dump *d, uint32_t run, uint32_t set, uint32_t call, const bool *stay,
+		     uint64_t reads, struct buf *file, struct err *err)
 {
 	const struct observed *o = a->v->o;
 	const struct observed_call *c = call_of(a, call);
 	int r = 0;
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++) {
-		const struct given_entry before = {set, c->d->call, o->read[i].v->arg, 0, 0, 0};
-		if (!is_varied(a, call, i) || (stay[i - c->read] && !aten_is_float(o->read[i].v->meta.dtype)))
+		const struct given_entry before = {run, c->d->call, o->read[i].v->arg, GIVEN_BEFORE, 0, 0, 0};
+		const uint32_t at = i - c->read;
+		if (!(at < 64 ? reads >> at & 1 : reads == UINT64_MAX) || !is_varied(a, call, i) ||
+		    (stay[at] && !aten_is_float(o->read[i].v->meta.dtype))) {
+			r = add_recorded(file, before, d, o->read[i].v, err);
 			continue;
+		}
 		double *v = make_numbers(a, i, set);
 		r = add_numbers(file, before, &o->read[i], v, err);
 		free(v);
 	}
+	for (uint32_t i = c->write; i < c->write + c->n_writes; i++)
+		given_add(file, &(struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_TAKE, 0, 0, 0}, NULL,
+			  bytes_of(&o->write[i]));
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++)
-		r = add_recorded(file, (struct given_entry){set, c->d->call, o->read[i].v->arg, 1, 0, 0}, d, o->read[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->read[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->read[i].v,
+				 err);
 	for (uint32_t i = c->write; i < c->write + c->n_writes && !r; i++)
-		r = add_recorded(file, (struct given_entry){set, c->d->call, o->write[i].v->arg, 1, 0, 0}, d, o->write[i].v, err);
+		r = add_recorded(file, (struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->write[i].v,
+				 err);
 	return r;
 }
 
@@ -413,7 +428,7 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 	uint64_t n = 0;
 	int r = 0;
 	for (uint32_t i = 0; i < a->n_calls; i++)
-		n += 2 * call_of(a, a->call[i])->n_reads + call_of(a, a->call[i])->n_writes;
+		n += 2 * (call_of(a, a->call[i])->n_reads + call_of(a, a->call[i])->n_writes);
 	bool *stay = xcalloc(n + 1, sizeof(*stay)), *at = stay; /* by call, then by read */
 	for (uint32_t i = 0; i < a->n_calls; at += call_of(a, a->call[i++])->n_reads)
 		find_stays(a, a->call[i], at);
@@ -421,10 +436,70 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 	for (uint32_t set = 0; set < ALONE_SETS && !r; set++) {
 		at = stay;
 		for (uint32_t i = 0; i < a->n_calls && !r; at += call_of(a, a->call[i++])->n_reads)
-			r = give_call(a, d, set, a->call[i], at, file, err);
+			r = give_call(a, d, set, set, a->call[i], at, UINT64_MAX, file, err);
 	}
 	free(stay);
 	return r;
+}
+
+/* ---- what it took ---- */
+
+static int numbers_of_bytes(struct numbers *x, const struct tensor_meta *m, const char *bytes)
+{
+	struct aten_tensor *t = NULL;
+	struct err ignored;
+	ATEN_TRY("taken")
+	{
+		int64_t stride[ATEN_DIMS];
+		aten_contiguous_strides(m->n_dim, m->size, stride);
+		t = aten_keep(aten_of_blob((void *)(uintptr_t)bytes, m->dtype, m->n_dim, m->size, stride, 0));
+	}
+	if (ATEN_END)
+		return -1;
+	const int r = numbers_of(x, t, &ignored);
+	aten_release(t);
+	return r;
+}
+
+/* A tensor of the given run, with the numbers of another one. False: they are not there. */
+static bool take_tensor(struct observed_tensor *to, const struct observed_tensor *base, uint32_t call, uint32_t run, uint32_t number,
+			enum given_when when, struct slice given, struct slice taken)
+{
+	const struct given_file *own = (const void *)given.p, *theirs = (const void *)taken.p;
+	*to = (struct observed_tensor){.v = base->v, .call = call, .from = base->from, .to = base->to, .same = NONE};
+	for (uint64_t i = given_find(own, run, number); i < own->used; i++) {
+		const struct given_entry *e = &own->entry[i];
+		if (e->run != run || e->call != number)
+			break;
+		if (e->when == when && e->arg == base->v->arg && e->bytes == bytes_of(base) && theirs->entry[i].done)
+			return numbers_of_bytes(&to->x, &base->v->meta, taken.p + e->offset) == 0;
+	}
+	return !base->x.v && base->same == NONE;
+}
+
+/* The call-th of o: call `index` of the given run, as it was in this one. False: something is missing. */
+static bool take_call(const struct alone *a, struct observed *o, uint32_t index, uint32_t run, struct slice given, struct slice taken)
+{
+	const struct observed_call *c = call_of(a, index);
+	const uint32_t call = o->n_calls++;
+	bool all = true;
+	o->call[call] = *c;
+	o->call[call].read = o->n_reads;
+	o->call[call].write = o->n_writes;
+	for (uint32_t r = 0; r < c->n_reads; r++)
+		all &= take_tensor(&o->read[o->n_reads++], &a->v->o->read[c->read + r], call, run, c->d->call, GIVEN_BEFORE, given, taken);
+	for (uint32_t w = 0; w < c->n_writes; w++)
+		all &=
+		    take_tensor(&o->write[o->n_writes++], &a->v->o->write[c->write + w], call, run, c->d->call, GIVEN_TAKE, given, taken);
+	return all;
+}
+
+static void room_for(struct observed *o, const struct observed *base)
+{
+	*o = (struct observed){.dump = base->dump,
+			       .call = xcalloc(base->n_calls + 1, sizeof(*o->call)),
+			       .read = xcalloc(base->n_reads + 1, sizeof(*o->read)),
+			       .write = xcalloc(base->n_writes + 1, sizeof(*o->write))};
 }
 
 /* ---- are they right? ---- */
@@ -458,6 +533,7 @@ struct compared {
 	struct verify_finding at;
 	double compiled_ulp, eager_ulp;
 	bool exact;
+	uint64_t used; /* reads of the call that the node was computed from, as bits */
 };
 
 static double most_of(const struct numbers *e, const struct numbers *d)
@@ -507,6 +583,18 @@ static void compare(struct compared *r, struct cut *k, uint32_t node, const doub
 	free(unstable);
 }
 
+/* Which reads of the call the last computation began at. */
+static uint64_t used_reads(const struct verify *v, const struct cut *k, uint32_t call)
+{
+	const struct observed_call *c = &v->o->call[call];
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < v->ref->n; i++)
+		if (k->by_node[i] && k->state[i] == 2)
+			for (uint32_t r = 0; r < c->n_reads && r < 64; r++)
+				used |= (uint64_t)(k->by_node[i] == &v->o->read[c->read + r]) << r;
+	return used;
+}
+
 /* A tensor that was written, as this node. */
 static struct compared as_node(struct verify *v, struct cut *k, uint32_t write, const struct verify_match *m)
 {
@@ -527,8 +615,10 @@ static struct compared as_node(struct verify *v, struct cut *k, uint32_t write, 
 		free(x);
 	}
 	if (r.answer == ANSWER_NONE && cut_compute(k, m->node, AS_TYPED, &e) == 0 && !k->inputs && e.n == b->n && e.class == b->class &&
-	    cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class)
+	    cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class) {
 		compare(&r, k, m->node, c, &e, &d, eps);
+		r.used = used_reads(v, k, v->o->write[write].call);
+	}
 	free(c);
 	numbers_release(&e);
 	numbers_release(&d);
@@ -592,6 +682,8 @@ static uint32_t left_out_by(struct judging *j, uint32_t i, uint32_t write, const
 
 static void report(struct judging *j, uint32_t i, uint32_t write, uint32_t node, const struct compared *r)
 {
+	struct alone *a = j->a;
+	PUSH_TO(a->doubt, a->n_doubts, a->cap_doubts) = (struct alone_doubt){i, write - j->v->o->call[i].write, r->used};
 	struct verify_finding *f = verify_add(j->v, i, write, node);
 	f->n = r->at.n, f->wrong = r->at.wrong, f->at = r->at.at, f->got = r->at.got, f->want = r->at.want;
 	j->v->row[i].what = VERIFY_WRONG;
@@ -599,7 +691,7 @@ static void report(struct judging *j, uint32_t i, uint32_t write, uint32_t node,
 }
 
 /* How the producer's tensor differs from the node that it should be. */
-static void report_left_out(struct judging *j, uint32_t producer, uint32_t node, uint32_t base_write)
+static void report_left_out(struct judging *j, uint32_t producer, uint32_t node, uint32_t base_write, struct alone_doubt doubt)
 {
 	const struct observed_call *c = call_of(j->a, j->a->call[producer]);
 	const uint32_t write = j->v->o->call[producer].write + base_write - c->write;
@@ -608,7 +700,7 @@ static void report_left_out(struct judging *j, uint32_t producer, uint32_t node,
 		if (t->m[k].node == node) {
 			const struct compared r = in_any_way(j, producer, write, &t->m[k], false);
 			if (r.answer == ANSWER_DIFFERS && j->v->row[producer].what != VERIFY_WRONG)
-				report(j, producer, write, node, &r);
+				report(j, producer, write, node, &r), j->a->doubt[j->a->n_doubts - 1] = doubt;
 		}
 }
 
@@ -645,7 +737,7 @@ static void judge_write(struct judging *j, uint32_t i, uint32_t base_write, uint
 		uint32_t node = NONE, at = NONE;
 		const uint32_t producer = left_out_by(j, i, write, as, &node, &at);
 		if (producer != NONE)
-			report_left_out(j, producer, node, at);
+			report_left_out(j, producer, node, at, (struct alone_doubt){i, write - j->v->o->call[i].write, wrong.used});
 		else if (row->what != VERIFY_WRONG)
 			report(j, i, write, as->node, &wrong);
 	}
@@ -659,44 +751,73 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The tensors of the calls tried: those of the same places in the given run. */
-static bool same_tensors(const struct alone *a, const struct observed *o)
-{
-	for (uint32_t i = 0; i < o->n_calls; i++) {
-		const struct observed_call *c = call_of(a, a->call[i]);
-		if (c->n_reads != o->call[i].n_reads || c->n_writes != o->call[i].n_writes)
-			return false;
-		for (uint32_t w = 0; w < c->n_writes; w++)
-			if (a->v->o->write[c->write + w].x.n != o->write[o->call[i].write + w].x.n)
-				return false;
-	}
-	return o->n_calls == a->n_calls;
-}
-
-int alone_judge(struct alone *a, struct held *h, const struct dump *d, uint32_t model_id, uint32_t set, uint64_t deadline, struct err *err)
+void alone_judge(struct alone *a, struct held *h, struct slice given, struct slice taken, uint32_t set, uint64_t deadline)
 {
 	struct verify *v = &h->verify;
 	struct judging j = {.a = a, .v = v};
-	uint32_t *number = xcalloc(a->n_calls + 1, sizeof(*number));
+	bool *whole = xcalloc(a->n_calls + 1, sizeof(*whole));
 	*h = (struct held){.borrows = true, .ref = *a->v->ref};
+	a->n_doubts = 0;
+	room_for(&h->observed, a->v->o);
 	for (uint32_t i = 0; i < a->n_calls; i++)
-		number[i] = call_of(a, a->call[i])->d->call;
-	const int read = observed_calls(&h->observed, d, model_id, set, number, a->n_calls, err);
-	free(number);
-	if (read < 0)
-		return -1;
+		whole[i] = take_call(a, &h->observed, a->call[i], set, given, taken);
 	verify_borrow(v, &h->observed, &h->ref);
-	if (!same_tensors(a, &h->observed))
-		return 0;
 	v->taken = a->v->taken;
 	cut_begin(&j.k, v, 0);
 	for (uint32_t i = 0; i < a->n_calls && (!deadline || now() < deadline); i++) {
 		const struct observed_call *c = call_of(a, a->call[i]);
-		for (uint32_t w = 0; w < c->n_writes; w++)
+		for (uint32_t w = 0; w < c->n_writes && whole[i]; w++)
 			if (a->v->write[c->write + w].n)
 				judge_write(&j, i, c->write + w, h->observed.call[i].write + w);
 	}
 	cut_end(&j.k);
 	v->taken = NULL;
-	return 0;
+	free(whole);
+}
+
+/* ---- does the kernel use what its node does not? ---- */
+
+int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, struct buf *file, struct err *err)
+{
+	uint64_t n = 0;
+	int r = 0;
+	for (uint32_t i = 0; i < a->n_doubts; i++)
+		n += 2 * (call_of(a, a->call[a->doubt[i].call])->n_reads + call_of(a, a->call[a->doubt[i].call])->n_writes);
+	given_begin(file, n);
+	for (uint32_t i = 0; i < a->n_doubts && !r; i++) {
+		const uint32_t call = a->call[a->doubt[i].call];
+		bool *stay = xcalloc(call_of(a, call)->n_reads + 1, sizeof(*stay));
+		find_stays(a, call, stay);
+		r = give_call(a, d, i, set, call, stay, ~a->doubt[i].used, file, err);
+		free(stay);
+	}
+	return r;
+}
+
+/* Did the tensor stay what it was in the given run? */
+static bool stayed(const struct alone *a, const struct alone_doubt *doubt, uint32_t run, struct slice given, struct slice taken)
+{
+	const uint32_t index = a->call[doubt->call];
+	const struct numbers *was = &a->v->o->write[call_of(a, index)->write + doubt->write].x;
+	struct observed o;
+	room_for(&o, a->v->o);
+	const bool whole = take_call(a, &o, index, run, given, taken);
+	const struct numbers *is = &o.write[doubt->write].x;
+	const bool same = whole && is->n == was->n && was->v && is->v && !memcmp(is->v, was->v, (size_t)was->n * sizeof(*was->v));
+	observed_release(&o);
+	return same;
+}
+
+void alone_settle(struct alone *a, struct held *h, struct slice given, struct slice taken)
+{
+	struct verify *v = &h->verify;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < a->n_doubts; i++)
+		if (stayed(a, &a->doubt[i], i, given, taken))
+			v->finding[kept++] = v->finding[i];
+		else
+			v->row[v->finding[i].call].what = VERIFY_OPEN;
+	v->n_findings = kept;
+	for (uint32_t i = 0; i < kept; i++)
+		v->row[v->finding[i].call].what = VERIFY_WRONG;
 }

@@ -172,44 +172,6 @@ int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, u
 	return r;
 }
 
-static bool is_among(uint32_t call, const uint32_t *v, uint32_t n)
-{
-	uint32_t lo = 0, hi = n;
-	while (lo < hi) {
-		const uint32_t mid = (lo + hi) / 2;
-		if (v[mid] < call)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n && v[lo] == call;
-}
-
-int observed_calls(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, const uint32_t *call, uint32_t n,
-		   struct err *err)
-{
-	size_t values = 0;
-	uint32_t kept = 0;
-	int r = 0;
-	*o = (struct observed){.dump = d};
-	choose_calls(o, model_id, run, &values);
-	for (uint32_t c = 0; c < o->n_calls; c++)
-		if (is_among(o->call[c].d->call, call, n))
-			o->call[kept++] = o->call[c];
-	o->n_calls = kept;
-	o->run = NULL;
-	o->read = xcalloc(values + 1, sizeof(*o->read));
-	o->write = xcalloc(values + 1, sizeof(*o->write));
-	take_all(o);
-	for (uint32_t i = 0; i < o->n_writes && !r; i++)
-		r = load_tensor(d, &o->write[i], err);
-	for (uint32_t i = 0; i < o->n_reads && !r; i++)
-		r = load_tensor(d, &o->read[i], err);
-	if (r < 0)
-		observed_release(o);
-	return r;
-}
-
 size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n)
 {
 	size_t k = 0;

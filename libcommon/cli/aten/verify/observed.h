@@ -44,9 +44,6 @@ struct observed {
 
 /* EXIT_INPUT: no such Run; EXIT_ENVIRON: a tensor's file cannot be read. */
 int observed_read(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, struct err *err);
-/* The same for these calls of a Run only, by their numbers in order: no tensor is linked with another. */
-int observed_calls(struct observed *o, const struct dump *d, uint32_t model_id, uint32_t run, const uint32_t *call, uint32_t n,
-		   struct err *err);
 /* Stores the inputs that the model was called with, as far as they were saved, in v (room for n); returns how many there
  * are. */
 size_t observed_inputs(const struct dump *d, uint32_t model_id, uint32_t run, struct tensor_meta *v, size_t n);

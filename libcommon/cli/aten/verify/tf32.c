@@ -117,7 +117,8 @@ static enum nearness nearness(const double *got, const double *want, const doubl
 /* Of |a| |b|. */
 static const double bound[] = {[REDUCED_TF32] = 0x1p-9, [REDUCED_BF16] = 0x1p-7, [REDUCED_FP16] = 0x1p-6};
 
-/* Is the write this product in less than float32, with its bias or, from an operator, before the bias is added? Then it becomes the node's value. */
+/* Is the write this product in less than float32, with its bias or, from an operator, before the bias is added? Then it becomes the node's
+ * value. */
 static bool take(struct verify *v, uint32_t write, uint32_t node, uint32_t bias, enum verify_reduced how_far)
 {
 	const struct observed_tensor *w = &v->o->write[write];

@@ -137,8 +137,8 @@ static uint32_t next_placeholder(const struct graph *g, uint32_t i)
 	return i;
 }
 
-/* {"constant_input": {"name": "mask", "value": {"as_none": true}}}: an argument that was None, a flag or a text. An integer is a placeholder
- * with a value. */
+/* {"constant_input": {"name": "mask", "value": {"as_none": true}}}: an argument that was None, a flag or a text. An integer
+ * is a placeholder with a value. */
 static bool is_constant(const struct packaged *p, uint32_t spec)
 {
 	const uint32_t c = json_get(&p->t, spec, "constant_input"), value = c == NONE ? NONE : json_get(&p->t, c, "value");

@@ -177,10 +177,20 @@ bool number_is_error(int gb)
 
 enum component native_component(struct slice message, struct slice stack)
 {
-	static const char *const load[] = {"AOTIModelPackageLoader", "Error in dlopen", "Error in dlsym",
-					   "OSSProxyExecutor::OSSProxyExecutor", "model_package_loader.cpp"};
-	static const char *const run[] = {"aoti_torch_", "AOTInductorModel", "AOTIModelContainerRunner", "aot_inductor",
-					  ".wrapper.so", ".wrapper.cpp",     "torch::inductor"};
+	static const char *const load[] = {"AOTIModelPackageLoader::AOTIModelPackageLoader",
+					   "Exception raised from AOTIModelPackageLoader",
+					   "Error in dlopen",
+					   "Error in dlsym",
+					   "OSSProxyExecutor::OSSProxyExecutor",
+					   "model_package_loader.cpp"};
+	static const char *const run[] = {"AOTIModelPackageLoader::run",
+					  "aoti_torch_",
+					  "AOTInductorModel",
+					  "AOTIModelContainerRunner",
+					  "aot_inductor",
+					  ".wrapper.so",
+					  ".wrapper.cpp",
+					  "torch::inductor"};
 	if (slice_any(message, load, slice_has) || slice_any(stack, load, slice_has))
 		return COMPONENT_LOAD;
 	return slice_any(message, run, slice_has) || slice_any(stack, run, slice_has) ? COMPONENT_RUNTIME : COMPONENT_NONE;

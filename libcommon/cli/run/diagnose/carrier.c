@@ -34,7 +34,8 @@ static const struct carrier carriers[] = {
     {"RuntimeError", "DataLoader worker (pid", NULL, "a DataLoader worker",
      "DataLoader(..., num_workers=0)    # the failure is then in this process"},
     {"RuntimeError", "Caught ", " in replica ", "a replica of DataParallel", SPAWN},
-    {"CalledProcessError", NULL, "python", "a command", NULL},
+    {"CalledProcessError", "Command '", "python", "a command that this program started",
+     "Look further up for the traceback of that command, or run it by itself: the message has it."},
     {"Error", NULL, "exit code ", "another process", NULL},
     {"Error", NULL, "exitcode", "another process", NULL},
     {"Error", NULL, "exited with ", "another process", NULL},
@@ -47,6 +48,8 @@ const struct carrier *carrier_of(const struct explanation *x, const struct fact_
 		const struct carrier *c = &carriers[i];
 		/* Of a long message only what it begins with: a compiler's output may say anything. */
 		struct slice first = slice_first_line(reason);
+		if (slice_ends(type, "CalledProcessError")) /* the program, not an include path among a compiler's arguments */
+			first = slice_until(first, "',");
 		if ((!c->type || slice_ends(type, c->type)) && (!c->starts || slice_starts(reason, c->starts)) &&
 		    (!c->has || slice_find(first, c->has)))
 			return c;

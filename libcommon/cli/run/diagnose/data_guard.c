@@ -108,7 +108,8 @@ static void put_python(struct buf *b, struct slice s, int nested)
 	static const char *const functions[][2] = {{"Max(", "torch.sym_max("}, {"Min(", "torch.sym_min("}};
 	for (size_t i = 0; i < s.n;) {
 		struct slice rest = slice_of(s.p + i, s.n - i);
-		bool word = i && (s.p[i - 1] == '_' || (s.p[i - 1] >= 'a' && s.p[i - 1] <= 'z') || (s.p[i - 1] >= 'A' && s.p[i - 1] <= 'Z'));
+		bool word =
+		    i && (s.p[i - 1] == '_' || (s.p[i - 1] >= 'a' && s.p[i - 1] <= 'z') || (s.p[i - 1] >= 'A' && s.p[i - 1] <= 'Z'));
 		size_t k = 0;
 		while (k < ARRAY_LEN(operators) && (word || !slice_starts(rest, operators[k][0])))
 			k++;
@@ -226,8 +227,8 @@ bool data_guard_find(struct explanation *x, struct slice reason, struct slice co
 			  "to a size marked as unbacked: tracing has no value for them.%.*s",
 			  SL(plain), real ? "zuf (floats) or u" : "u", SL(place));
 	if (!of_sympy(plain, &c))
-		out->fix = explain_textf(x, "State what always holds before the line that tests it: torch._check(%.*s)",
-					 SL(python(x, plain)));
+		out->fix =
+		    explain_textf(x, "State what always holds before the line that tests it: torch._check(%.*s)", SL(python(x, plain)));
 	else if (of_code(code, &c, &own))
 		out->fix = explain_textf(x,
 					 "If it always holds, say so before this line: torch._check(%.*s %s %.*s)\n"

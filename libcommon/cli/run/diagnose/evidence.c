@@ -132,10 +132,8 @@ struct slice evidence_next(enum own_check check, bool exported)
 		return SLICE("model(*args)    # does it fail the same way without torch.export?");
 	switch (check) {
 	case CHECK_NUMBERS:
-		return SLICE(
-		    "fxexplain run --bisect -- python app.py    # does eager pass the check? else: which part changes the numbers\n"
-		    "TORCH_TRACE=traces aoti-printer -i -o dump -- python app.py; aoti-verify --graph 0/0 traces/*.log dump    # which "
-		    "kernel differs from its graph");
+		return SLICE("fxexplain run --wrong -- python app.py    # which kernel, or which lost state, makes the numbers wrong\n"
+			     "TORCH_COMPILE_DISABLE=1 python app.py    # does eager pass the check?");
 	case CHECK_NAN:
 		return SLICE(
 		    "aoti-nanassert -- python app.py    # which kernel produced the first NaN, and from what\n"

@@ -2,7 +2,7 @@
 
 struct autocast_row {
 	const char *name;
-	char policy;
+	char policy; /* 'l': the lower precision; 'f': float32; 'w': the widest operand's */
 };
 
 /* Those marked "composed" have no kernel for autocast: they call others that have one, all with the same policy. */
@@ -281,22 +281,13 @@ static const struct autocast_row on_cuda[] = {
     {"vdot", 'w'},
 };
 
-const char *autocast_row(bool gpu, size_t i, char *policy)
-{
-	const struct autocast_row *rows = gpu ? on_cuda : on_cpu;
-	if (i >= (gpu ? ARRAY_LEN(on_cuda) : ARRAY_LEN(on_cpu)))
-		return NULL;
-	*policy = rows[i].policy;
-	return rows[i].name;
-}
-
 static char policy_of(struct slice op, bool gpu)
 {
-	char policy = 0;
-	const char *name;
-	for (size_t i = 0; (name = autocast_row(gpu, i, &policy)); i++)
-		if (slice_is(op, name))
-			return policy;
+	const struct autocast_row *rows = gpu ? on_cuda : on_cpu;
+	const size_t n = gpu ? ARRAY_LEN(on_cuda) : ARRAY_LEN(on_cpu);
+	for (size_t i = 0; i < n; i++)
+		if (slice_is(op, rows[i].name))
+			return rows[i].policy;
 	return 0;
 }
 

@@ -18,7 +18,5 @@ int autocast_dtype(struct slice op, bool gpu, int lower, const int *dtype, size_
 static inline bool autocast_applies(int dtype) { return aten_is_float(dtype) && dtype != DTYPE_F64; }
 /* The dtype of a region for which none is named; whether a region is for cuda. */
 int autocast_default(struct slice device_type);
-/* For tests: the i-th operator of a list, and its policy: 'l' lower, 'f' float32, 'w' the widest operand; NULL after the last. */
-const char *autocast_row(bool gpu, size_t i, char *policy);
 
 #endif

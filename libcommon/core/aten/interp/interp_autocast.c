@@ -40,7 +40,7 @@ static int cast_value(struct casting *c, struct aten_value *v)
 		made = aten_keep(t);
 	}
 	if (ATEN_END)
-		return interp_bad(c->run, "%s", aten_last_error());
+		return -1;
 	*v = aten_of(made);
 	PUSH_TO(c->made->v, c->made->n, c->made->cap) = *v;
 	return 0;

@@ -82,7 +82,8 @@ bool interp_is_flex(const struct graph *g, uint32_t node);
 void interp_flex_levels(const struct graph *g, uint32_t node, uint32_t *of);
 int interp_flex(struct activation *a, struct aten_value *out);
 
-/* interp_autocast.c: casts the operands of an operator, as the region demands: o has others afterwards, until interp_autocast_end(). */
+/* interp_autocast.c: casts the operands of an operator, as the region demands: o has others afterwards, until interp_autocast_end().
+ * -1: aten_last_error(). */
 struct cast_made {
 	struct aten_value *v;
 	size_t n, cap;

@@ -144,7 +144,7 @@ int interp_call_op(struct interp *run, const struct aten_op *op, const struct in
 	struct cast_made made;
 	struct err why;
 	if (interp_autocast(run, op, &cast, &made) < 0)
-		return -1;
+		return interp_bad(run, "%s", aten_last_error());
 	const int r = aten_call(op, &run->mode, cast.arg, cast.n, cast.named, cast.n_named, result, &why);
 	interp_autocast_end(&made);
 	if (r < 0)

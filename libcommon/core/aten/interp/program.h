@@ -68,7 +68,8 @@ struct program_result {
 int program_run(const struct program *p, const struct tensor_view *in, size_t n, const struct interp_options *o, struct program_result *r,
 		struct err *err);
 void program_result_release(struct program_result *r);
-/* The same, going on from call to call as the module does: buffers that one call has changed are those of the next. state: zeros at first. */
+/* The same, going on from call to call as the module does: buffers that one call has changed are those of the next. state: zeros at
+ * first. */
 struct program_state {
 	struct aten_value *v; /* of the graph's placeholders: those that are buffers and have changed */
 	uint32_t n;

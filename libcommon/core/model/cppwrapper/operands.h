@@ -28,7 +28,7 @@ struct given {
 };
 
 int given_read(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err);
-/* The same, but too many operands are no failure: check_inputs() of all n + n_extra of them reports their number. */
+/* The same, but too many operands do not fail: check_inputs() of all n + n_extra of them reports their number. */
 int given_read_all(struct given *g, const struct contract *c, const char *const *operands, int n, struct err *err);
 int given_data(struct given *g, size_t input, struct slice *data, struct err *err);
 void given_release(struct given *g);

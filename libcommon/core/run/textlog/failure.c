@@ -146,7 +146,7 @@ static void unsupported(struct block *b, uint32_t i, const struct traceback *tb)
 
 /* torch.multiprocessing.spawn, torchrun, Ray and the pools of Python raise their own exception, with the traceback of the failed process as
  * its message (Ray: without the first line of it): that is the failure. */
-static void unwrap_process(struct traceback *tb)
+static bool unwrap_one(struct traceback *tb)
 {
 	static const char *const wraps[] = {"ProcessRaisedException", "ChildFailedError", "RemoteTraceback"};
 	struct traceback of;
@@ -157,10 +157,18 @@ static void unwrap_process(struct traceback *tb)
 		if (slice_starts(slice_unindent(line), "File \""))
 			found = traceback_parse_cut(slice_from(tb->message, line.p), TRACEBACK_ALL, &of) && of.type.n;
 	if (!found)
-		return;
+		return false;
 	if (!of.from_user.line && !of.user.line)
 		of.user = tb->from_user.line ? tb->from_user : tb->user;
 	*tb = of;
+	return true;
+}
+
+/* A task may wait for another: each message is shorter than the one around it. */
+static void unwrap_process(struct traceback *tb)
+{
+	for (int i = 0; i < 8 && unwrap_one(tb); i++)
+		;
 }
 
 /* torch's exceptions: the module, where a notebook prints only the name. They are unmistakable where a line starts with them. */
@@ -307,7 +315,7 @@ static uint32_t one_chain(struct block *b, uint32_t i, bool cut)
 		if (tb.message.n)
 			log_message(b, i, n);
 		cause = tb.next == TRACEBACK_CAUSE || tb.next == TRACEBACK_CONTEXT ? row : NONE;
-		remote = slice_ends(tb.type, "RemoteTraceback");
+		remote = slice_ends(tb.type, "RemoteTraceback") || slice_ends(slice_trim(tb.message), "\"\"\"");
 	}
 	return i - from;
 }

@@ -52,10 +52,11 @@ static struct fact_failure *death(struct block *b, uint32_t i, struct slice type
 /* Frames of the libraries that raise and catch signals. */
 static bool of_system(struct slice line)
 {
-	static const char *const of[] = {"raise",     "abort",       "pthread_kill",      "__restore_rt", "signal handler",
-					 "terminate", "__cxa_throw", "__libc_",           "gsignal",      "malloc_printerr",
-					 "_int_",     "__GI_",       "c10::Error::",      "libc.so",      "c10::detail::",
-					 "sigaction", "__assert",    "folly::symbolizer", "google::",     "(unknown)"};
+	static const char *const of[] = {
+	    "raise",        "abort",     "pthread_kill",  "__restore_rt",    "signal handler", "terminate",
+	    "__cxa_throw",  "__libc_",   "gsignal",       "malloc_printerr", "_int_",          "__GI_",
+	    "c10::Error::", "libc.so",   "c10::detail::", "sigaction",       "__assert",       "folly::symbolizer",
+	    "google::",     "(unknown)", " ?? ()",        "libstdc++"};
 	return slice_any(line, of, slice_has);
 }
 
@@ -117,6 +118,33 @@ uint32_t parse_terminate(struct block *b, uint32_t i)
 	if (raised)
 		row->stack = log_text(b->t, slice_from(rest, raised));
 	return k - i;
+}
+
+/* "==90210==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x6190 at pc ...", the access, and its stack */
+uint32_t parse_sanitizer(struct block *b, uint32_t i)
+{
+	struct slice what = slice_behind(block_line(b, i), "ERROR: AddressSanitizer: ");
+	const char *on = slice_find(what, " on ");
+	if (!what.n || b->record)
+		return 0;
+	uint32_t k = i + 1;
+	while (k < b->n && k - i < 4 && !native_frame(block_line(b, k)))
+		k++;
+	uint32_t end = k;
+	while (end < b->n && end - k < STACK && native_frame(block_line(b, end)))
+		end++;
+	if (end == b->n && !b->final)
+		return BLOCK_MORE;
+	LOCAL_BUF type = {0};
+	buf_addf(&type, "AddressSanitizer: %.*s", SL(slice_upto(what, on)));
+	struct fact_failure *row = death(b, i, buf_slice(&type), SIGABRT);
+	struct fact_failure with = FACT_NEW(fact_failure);
+	end = take_stack(b, k, &with);
+	if (row) {
+		row->reason = with.reason;
+		row->stack = with.stack;
+	}
+	return end > i ? end - i : 1;
 }
 
 /* glibc's malloc found its own data damaged, and aborts. */

@@ -12,6 +12,7 @@ static const struct start {
     {"(['", parse_metrics_csv},
     {"*** ", parse_native_signal},
     {"+ Exception Group Traceback", parse_traceback},
+    {"==", parse_sanitizer},
     {"AOTAutograd cache ", parse_cache},
     {"Aborted", parse_signal},
     {"Break reasons:", parse_explain},

@@ -78,7 +78,7 @@ block_parser parse_traceback, parse_cut_traceback, parse_classless, parse_break,
     parse_recompile, parse_recompile_tuple, parse_limit, parse_step, parse_wont_convert, parse_symbol, parse_unbacked, parse_guard,
     parse_replacement, parse_specializing, parse_violations, parse_metrics, parse_metrics_csv, parse_cache, parse_cudagraph,
     parse_debug_trace, parse_path, parse_cpp_error, parse_compiler_line, parse_signal, parse_faulthandler, parse_version, parse_terminate,
-    parse_heap, parse_native_signal, parse_thread;
+    parse_heap, parse_native_signal, parse_thread, parse_sanitizer;
 
 /* Lines from i of the channel's text; returns how many are finished. */
 uint32_t log_scan(struct block *b);

@@ -181,6 +181,61 @@ static struct slice without_escapes(struct undress *u, struct slice text)
 	return buf_slice(&u->clean);
 }
 
+/* ---- docker's json-file driver: {"log":"  File \\"/app/x.py\\", line 12\\n","stream":"stderr","time":"..."} ---- */
+
+static const char docker[] = "{\"log\":\"";
+
+static void put_utf8(struct buf *out, unsigned v)
+{
+	if (v < 0x80) {
+		buf_addc(out, v && v != '\n' ? (char)v : ' '); /* each entry stays one line */
+		return;
+	}
+	if (v >= 0x800)
+		buf_addc(out, (char)(0xe0 | v >> 12));
+	buf_addc(out, (char)(v < 0x800 ? 0xc0 | v >> 6 : 0x80 | (v >> 6 & 0x3f)));
+	buf_addc(out, (char)(0x80 | (v & 0x3f)));
+}
+
+static void put_unescaped(struct buf *out, struct slice s)
+{
+	for (size_t i = 0; i < s.n && s.p[i] != '"'; i++) {
+		char c = s.p[i];
+		if (c != '\\' || i + 1 == s.n) {
+			buf_addc(out, c);
+			continue;
+		}
+		c = s.p[++i];
+		if (c == 'u' && i + 4 < s.n) {
+			unsigned v = 0;
+			for (size_t k = i + 1; k < i + 5; k++)
+				v = v * 16 + ((unsigned)(is_digit(s.p[k]) ? s.p[k] - '0' : ((unsigned char)s.p[k] | 32) - 'a' + 10) & 15);
+			put_utf8(out, v);
+			i += 4;
+		} else if (c == 't') {
+			buf_addc(out, '\t');
+		} else if (c != 'n' && c != 'r') { /* each entry is one line already */
+			buf_addc(out, c);
+		}
+	}
+}
+
+static struct slice without_docker(struct undress *u, struct slice text)
+{
+	const char *end = text.p + text.n;
+	struct slice line;
+	buf_reset(&u->json);
+	while (slice_line(&text, &line)) {
+		if (slice_starts(line, docker))
+			put_unescaped(&u->json, slice_skip(line, strlen(docker)));
+		else
+			buf_add_slice(&u->json, line);
+		if (line.p + line.n < end)
+			buf_addc(&u->json, '\n');
+	}
+	return buf_slice(&u->json);
+}
+
 /* ---- frames ---- */
 
 static void put_frame(struct buf *out, struct slice file, uint64_t line, struct slice func)
@@ -272,6 +327,15 @@ static bool notebook_frame(struct buf *out, struct slice line, struct slice rest
 		if (!end || (!n && !arrow_ahead(rest, &no, &code)) || (n && (n > 8 || !slice_u64(slice_of(number.p, n), &no))))
 			return false;
 		put_frame(out, slice_upto(s, end + 1), no, in ? function(slice_from(s, in + 5)) : slice_of("", 0));
+		return true;
+	}
+	if (slice_starts(s, "File <") && slice_find(s, ">, line ")) { /* Databricks: "File <command-31415926>, line 7" */
+		const char *end = slice_find(s, ">, line ");
+		struct slice number = slice_from(s, end + strlen(">, line "));
+		size_t n = run_of_digits(number);
+		if (!n || n > 8 || !slice_u64(slice_of(number.p, n), &no))
+			return false;
+		put_frame(out, slice_of(s.p + strlen("File "), (size_t)(end + 1 - s.p) - strlen("File ")), no, slice_of("", 0));
 		return true;
 	}
 	if (slice_take(&s, "File ")) {
@@ -397,6 +461,117 @@ static void pytest_line(struct undress *u, struct slice line, struct slice rest,
 	}
 }
 
+/* ---- rich ---- */
+
+#define RICH_TOP "\xe2\x95\xad"    /* ╭ */
+#define RICH_BOTTOM "\xe2\x95\xb0" /* ╰ */
+#define RICH_SIDE "\xe2\x94\x82"   /* │ */
+#define RICH_ARROW "\xe2\x9d\xb1"  /* ❱ */
+
+/* What is between the sides. */
+static bool boxed(struct slice line, struct slice *in)
+{
+	line = slice_trim(line);
+	if (!slice_take(&line, RICH_SIDE))
+		return false;
+	if (slice_ends(line, RICH_SIDE))
+		line.n -= strlen(RICH_SIDE);
+	*in = slice_trim(line);
+	return true;
+}
+
+/* "❱  88 │   │   loss = model(batch)": the code. */
+static bool rich_arrow(struct slice in, struct slice *code)
+{
+	if (!slice_take(&in, RICH_ARROW))
+		return false;
+	in = slice_unindent(in);
+	in = slice_unindent(slice_skip(in, run_of_digits(in)));
+	while (slice_take(&in, RICH_SIDE)) /* the guides of its indentation */
+		in = slice_unindent(in);
+	*code = in;
+	return true;
+}
+
+/* "/x.py:4902 in codegen", which a narrow box wraps anywhere. Returns whether the next line is a part of it. */
+static bool rich_frame(struct undress *u, struct slice in, struct slice rest, bool *joined)
+{
+	struct slice file, after, next, more;
+	uint64_t no;
+	LOCAL_BUF whole = {0};
+	bool path = in.n > 2 && (in.p[0] == '/' || in.p[0] == '~' || in.p[1] == ':');
+	*joined = false;
+	buf_add_slice(&whole, in);
+	if (path && !slice_find(in, " in ") && slice_line(&rest, &next) && boxed(next, &more) && more.n &&
+	    !slice_starts(more, RICH_ARROW) && !slice_find(more, RICH_SIDE)) {
+		if (slice_starts(more, "in "))
+			buf_addc(&whole, ' ');
+		buf_add_slice(&whole, more);
+		*joined = true;
+	}
+	if (!path || !path_line(buf_slice(&whole), &file, &no, &after)) {
+		*joined = false;
+		return false;
+	}
+	after = slice_unindent(after);
+	put_frame(&u->out, file, no, slice_take(&after, "in ") ? function(after) : slice_of("", 0));
+	return true;
+}
+
+static void rich_line(struct undress *u, struct slice line, struct slice rest, struct slice *code)
+{
+	struct slice in, next;
+	if (slice_starts(slice_trim(line), RICH_BOTTOM)) {
+		u->layout = LAYOUT_RICH_END;
+		put_inside(&u->out, slice_of("", 0));
+	} else if (!boxed(line, &in)) {
+		u->layout = LAYOUT_PLAIN;
+		buf_add_slice(&u->out, line);
+	} else if (u->joined) {
+		u->joined = false;
+		put_inside(&u->out, *code);
+	} else if (rich_frame(u, in, rest, &u->joined)) {
+		*code = slice_of("", 0);
+		for (int i = 0; i < 16 && slice_line(&rest, &next) && boxed(next, &in) && !rich_arrow(in, code); i++)
+			;
+	} else {
+		put_inside(&u->out, *code);
+		*code = slice_of("", 0);
+	}
+}
+
+/* Below the box: "InductorError: ..." */
+static void rich_end(struct undress *u, struct slice line)
+{
+	size_t n = 0;
+	while (n < line.n && (is_name_start(line.p[n]) || is_digit(line.p[n]) || line.p[n] == '.'))
+		n++;
+	const char *module = n && n < line.n && line.p[n] == ':' ? log_torch_module(slice_of(line.p, n)) : NULL;
+	buf_adds(&u->out, module ? module : "");
+	buf_add_slice(&u->out, line);
+	u->layout = LAYOUT_PLAIN;
+}
+
+/* ---- faulthandler.dump_traceback_later ---- */
+
+static void timeout_line(struct undress *u, struct slice line)
+{
+	struct srcloc at;
+	struct slice s = slice_unindent(line);
+	if (slice_starts(s, "Thread 0x") || slice_starts(s, "Current thread 0x")) {
+		const char *end = slice_find(s, " (most recent call first)");
+		buf_addf(&u->out, "Thread %.*s (active): \"\"", SL(slice_behind(slice_upto(s, end), "hread ")));
+	} else if (slice_starts(s, "File \"") && srcloc_parse(s, &at)) {
+		const char *in = slice_find(s, " in ");
+		struct slice func = in ? slice_from(s, in + 4) : SLICE("?"), file = srcloc_short_file(at.file);
+		buf_addf(&u->out, "    %.*s (%.*s:%u)", SL(func), SL(file), at.line);
+	} else {
+		if (s.n)
+			u->layout = LAYOUT_PLAIN;
+		buf_add_slice(&u->out, line);
+	}
+}
+
 static bool chain(struct slice line)
 {
 	return slice_starts(line, "The above exception was the direct cause") ||
@@ -426,6 +601,17 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 		put_title(u);
 		return;
 	}
+	if (slice_starts(slice_trim(line), RICH_TOP) && slice_find(line, title)) {
+		u->layout = LAYOUT_RICH;
+		u->joined = false;
+		put_title(u);
+		return;
+	}
+	if (slice_starts(line, "Timeout (") && slice_ends(slice_trim(line), ")!")) {
+		u->layout = LAYOUT_TIMEOUT;
+		buf_add_slice(&u->out, line);
+		return;
+	}
 	if (pytest_title(line)) {
 		u->layout = LAYOUT_PYTEST;
 		u->func[0] = 0;
@@ -434,6 +620,9 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 	}
 	switch (u->layout) {
 	case LAYOUT_NOTEBOOK: notebook_line(u, line, rest, after_frame); return;
+	case LAYOUT_RICH: rich_line(u, line, rest, code); return;
+	case LAYOUT_RICH_END: rich_end(u, line); return;
+	case LAYOUT_TIMEOUT: timeout_line(u, line); return;
 	case LAYOUT_PYTEST:
 		if (slice_starts(line, "=====")) {
 			u->layout = LAYOUT_PLAIN;
@@ -481,8 +670,10 @@ static void put_line(struct undress *u, struct slice line, struct slice rest, bo
 
 static bool anything(struct undress *u, struct slice text)
 {
-	static const char *const words[] = {title,    "  File \"",      "from user code:",  "torch._dynamo.exc.", "torch._inductor.exc.",
-					    "\nE   ", ": Explanation:", "terminate called "};
+	static const char *const words[] = {
+	    title,      "  File \"",      "from user code:",   "torch._dynamo.exc.",    "torch._inductor.exc.",
+	    "\nE   ",   ": Explanation:", "terminate called ", "Recompiling function ", "torch._dynamo hit config.",
+	    "Timeout ("};
 	if (u->n_prefix || u->layout != LAYOUT_PLAIN)
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
@@ -500,6 +691,10 @@ struct slice undress(struct undress *u, struct slice text)
 	}
 	if (u->utf16)
 		return text;
+	if (slice_starts(text, docker))
+		u->docker = true;
+	if (u->docker)
+		text = without_docker(u, text);
 	if (slice_chr(text, '\x1b'))
 		text = without_escapes(u, text);
 	if (!anything(u, text))
@@ -510,6 +705,8 @@ struct slice undress(struct undress *u, struct slice text)
 	learn_from(u, text, "torch._dynamo.exc.");
 	learn_from(u, text, "torch._inductor.exc.");
 	learn_from(u, text, "terminate called ");
+	learn_from(u, text, "Recompiling function ");
+	learn_from(u, text, "torch._dynamo hit config.");
 	buf_reset(&u->out);
 	bool after_frame = false;
 	/* Prefixes first, in all lines: the layouts look ahead. */
@@ -525,7 +722,8 @@ struct slice undress(struct undress *u, struct slice text)
 		if (ended)
 			buf_addc(&u->out, '\n');
 	}
-	if (u->layout == LAYOUT_PLAIN && !slice_find(buf_slice(&u->out), "E   ") && !slice_find(buf_slice(&u->out), title))
+	if (u->layout == LAYOUT_PLAIN && !slice_find(buf_slice(&u->out), "E   ") && !slice_find(buf_slice(&u->out), title) &&
+	    !slice_find(buf_slice(&u->out), "Timeout ("))
 		return buf_slice(&u->out);
 	struct buf plain = u->clean;
 	u->clean = u->out;
@@ -550,6 +748,7 @@ struct slice undress(struct undress *u, struct slice text)
 void undress_release(struct undress *u)
 {
 	buf_release(&u->clean);
+	buf_release(&u->json);
 	buf_release(&u->out);
 	*u = (struct undress){0};
 }

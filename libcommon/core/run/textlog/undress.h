@@ -10,8 +10,11 @@
  *                                    record prefixes that textlog.h reads are kept: they say whose line it is.
  *     a prefix of the first line     "... - ERROR - Traceback (most recent call last):", followed by bare lines
  *     terminal escapes               colours, titles, Buildkite's ESC _bk;t=1772356440000 BEL
+ *     docker's log files             {"log":"  File \"/app/x.py\", line 12\n","stream":"stderr","time":"..."}
  *     Jupyter, IPython, Colab        "KeyError      Traceback (most recent call last)", "Cell In[3], line 7", "File ~/x.py:12, in f(x)",
  *                                    "[/x.py](https://localhost:8080/#) in f(x)"; the file of a cell is "Cell In[3]"
+ *     rich (Lightning, typer)        a box: "│ /x.py:12 in f │", "│ ❱ 12 │   y = g(x) │"
+ *     faulthandler's time-out        "Timeout (0:10:00)!" and its stacks, as py-spy prints them
  *     pytest                         ">       f(x)", "app/x.py:12: in f", "E   KeyError: 'a'"
  *
  * Each window is searched once for tracebacks; without one, and without escapes, it is returned unchanged. The result is valid
@@ -29,12 +32,21 @@ struct undress {
 		size_t n;
 	} prefix[UNDRESS_PREFIXES];
 	unsigned n_prefix;
-	bool started, utf16;
-	enum undress_layout { LAYOUT_PLAIN, LAYOUT_NOTEBOOK, LAYOUT_PYTEST, LAYOUT_PYTEST_MESSAGE, LAYOUT_PYTEST_CHAIN } layout;
+	bool started, utf16, docker, joined; /* joined: the next line of a box is the end of this one's path */
+	enum undress_layout {
+		LAYOUT_PLAIN,
+		LAYOUT_NOTEBOOK,
+		LAYOUT_PYTEST,
+		LAYOUT_PYTEST_MESSAGE,
+		LAYOUT_PYTEST_CHAIN,
+		LAYOUT_RICH,
+		LAYOUT_RICH_END,
+		LAYOUT_TIMEOUT
+	} layout;
 	char name[80]; /* LAYOUT_NOTEBOOK: the exception's, which ends the frames */
 	char func[80]; /* LAYOUT_PYTEST: of the last "def" */
 	size_t margin; /* LAYOUT_PYTEST_MESSAGE: spaces before the first line, which pytest takes from the source line */
-	struct buf clean, out;
+	struct buf clean, json, out;
 };
 
 struct slice undress(struct undress *u, struct slice window);

@@ -13,7 +13,7 @@ def compile_fx(model_, path, linemap=()):
 
     mod = _reload_python_module("k" + str(len(PyCodeCache.linemaps)), path)
     PyCodeCache.linemaps[path] = list(zip(*linemap))
-    graph = CompiledFxGraph(mod.call)
+    graph = CompiledFxGraph(mod.call, *getattr(model_, "lowered", ()))
     graphs = BoxedBool(True)
     if model_.cudagraphs:
         output_code.cudagraph_post_compile([], graph, graphs)

@@ -40,7 +40,7 @@ if __name__ == '__main__':
 class CompiledFxGraph:
     runnable_graph_str = RUNNABLE
 
-    def __init__(self, current_callable):
+    def __init__(self, current_callable, *graph_and_gm):
         self.current_callable = current_callable
 
     def after_deserialization(self, current_callable):
