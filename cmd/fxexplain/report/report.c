@@ -36,6 +36,21 @@ static void put_items(struct report_text *t, struct slice text, unsigned most)
 
 /* ---- describe the bug ---- */
 
+/* How large is what failed? The last graph of the compilation that has a count; what was generated from it never was. */
+static void put_graph_size(struct report_text *t, const struct component_view *c)
+{
+	const struct facts *f = t->x->facts;
+	const struct fact_graph *last = NULL;
+	for (uint32_t i = 0; i < f->n_graph && c->compile != NONE; i++)
+		if (f->graph[i].compile == c->compile && f->graph[i].ops >= 0)
+			last = &f->graph[i];
+	if (!last)
+		return;
+	report_add_code(t, "The graph that failed, ", facts_text(f, last->name));
+	report_add_code(t, " of ", facts_label(f, c->compile));
+	buf_addf(t->b, ", has %lld operation%s.\n\n", (long long)last->ops, plural((uint64_t)last->ops));
+}
+
 static void put_verdict(struct report_text *t)
 {
 	static const char *const sure[] = {"perhaps ", "probably ", ""};
@@ -67,6 +82,7 @@ static void put_verdict(struct report_text *t)
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
+	put_graph_size(t, c);
 	put_items(t, c->evidence, 5);
 	if (c->experiment.n) {
 		buf_adds(t->b, "\nTo confirm it:\n\n");
@@ -101,18 +117,34 @@ static void put_logs(struct report_text *t)
 	buf_adds(t->b, n ? ".\n\n" : "");
 }
 
+/* Operations in all graphs; of a compilation that failed, which has no metrics, those of its graph. */
+static uint64_t count_ops(const struct facts *f)
+{
+	uint64_t ops = 0;
+	FREED int64_t *graph = xcalloc(f->n_compile + 1, sizeof(*graph));
+	for (uint32_t i = f->n_graph; i-- > 0;)
+		if (f->graph[i].compile != NONE && f->graph[i].ops > 0)
+			graph[f->graph[i].compile] = f->graph[i].ops;
+	for (uint32_t i = 0; i < f->n_compile; i++)
+		ops += (uint64_t)(f->compile[i].ops > 0 ? f->compile[i].ops : graph[i]);
+	return ops;
+}
+
 static void put_numbers(struct report_text *t)
 {
 	const struct explanation *x = t->x;
+	const uint64_t ops = count_ops(x->facts);
 	if (!x->sum.compiles && !x->sum.graph_breaks && !x->sum.recompiles)
 		return;
-	buf_addf(t->b, "%llu frames, %llu compilations, %llu of them recompilations, %llu graph breaks", (unsigned long long)x->sum.frames,
-		 (unsigned long long)x->sum.compiles, (unsigned long long)x->sum.recompiles, (unsigned long long)x->sum.graph_breaks);
+	buf_addf(t->b, "%llu frame%s, %llu compilation%s, %llu of them recompilations, %llu graph break%s",
+		 (unsigned long long)x->sum.frames, plural(x->sum.frames), (unsigned long long)x->sum.compiles, plural(x->sum.compiles),
+		 (unsigned long long)x->sum.recompiles, (unsigned long long)x->sum.graph_breaks, plural(x->sum.graph_breaks));
 	if (x->sum.graphs)
-		buf_addf(t->b, ", %llu graphs with %llu operations", (unsigned long long)x->sum.graphs,
-			 (unsigned long long)x->sum.graph_ops);
+		buf_addf(t->b, ", %llu graph%s", (unsigned long long)x->sum.graphs, plural(x->sum.graphs));
+	if (x->sum.graphs && ops)
+		buf_addf(t->b, " with %llu operation%s", (unsigned long long)ops, plural(ops));
 	if (x->sum.restarts)
-		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->sum.restarts);
+		buf_addf(t->b, ", %llu restart%s", (unsigned long long)x->sum.restarts, plural(x->sum.restarts));
 	if (x->sum.compile_seconds >= 0) {
 		buf_adds(t->b, ", ");
 		put_seconds(t->b, x->sum.compile_seconds);

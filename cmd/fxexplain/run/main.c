@@ -38,7 +38,7 @@ static struct {
 static const struct opt options[] = {
     OPT_FLAG(0, "bisect", &own.bisect, "find the component that fails: dynamo, aot, inductor",
 	     .more = "Runs the command with the backends eager, aot_eager and inductor in turn."),
-    OPT_FLAG(0, "wrong", &own.wrong, "find what makes its numbers wrong: a kernel, lost state",
+    OPT_FLAG(0, "wrong", &own.wrong, "find what makes its numbers wrong: kernel or state",
 	     .more =
 		 "For a program whose own check of its numbers fails: bisects, verifies each kernel, compares what calls leave behind."),
     OPT_FLAG(0, "recheck", &own.recheck, "if it fails: run it again without torch.compile",
