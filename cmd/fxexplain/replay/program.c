@@ -21,18 +21,6 @@ struct again {
 	int status; /* as in the manifest */
 };
 
-char *replay_tool(const char *name)
-{
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = 0;
-	char *beside = xasprintf("%.*s/%s", SL(path_folder(exe)), name);
-	if (n > 0 && access(beside, X_OK) == 0)
-		return beside;
-	free(beside);
-	return child_which(name);
-}
-
 const char *replay_python(const char *given)
 {
 	const char *env = getenv("PT2_PYTHON");
@@ -58,7 +46,7 @@ static void run_again(struct again *a)
 	const struct bundle_about *about = &a->b->about;
 	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
 	OWNED(arena_release) struct arena arena = {0};
-	FREED char *tool = replay_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	FREED char *tool = run_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
 	FREED char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder),
 		   *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
 	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));

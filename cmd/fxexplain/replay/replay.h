@@ -5,8 +5,6 @@
 
 /* 0 if it fails the same way, EXIT_FOUND if not, EXIT_PARTIAL if there is nothing to compare. folder: where the bundle is unpacked. */
 int replay_program(const struct bundle *b, const char *folder, const char *python, int timeout_ms);
-/* The path of this tool: beside this program, or in PATH. */
-char *replay_tool(const char *name);
 /* given: --python, or NULL. */
 const char *replay_python(const char *given);
 

@@ -63,8 +63,8 @@ void bisect_search(struct bisect *b);
 /* If Inductor's code fails when it runs: which setting avoids it? bisect_search() does it, unless b->no_parts. */
 void bisect_parts(struct bisect *b);
 void bisect_close(struct bisect *b);
-/* Runs the command, or another one, with these variables; what it prints goes to out.txt and err.txt in this new folder. A signal from the user
- * ends the search: what was found so far is shown. */
+/* Runs the command, or another one, with these variables; what it prints goes to stdout.txt and stderr.txt in this new folder. A signal
+ * from the user ends the search: what was found so far is shown. */
 void bisect_start(struct bisect *b, const char *const *argv, const char *const *env, const char *dir, struct child_result *r);
 
 /* ---- bisect_trial.c ---- */

@@ -1,11 +1,14 @@
 /* run_part.c - folders, names, signals: see run_part.h. */
 #include "run/run_part.h"
+#include "base/process/child.h"
+#include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char *private;
 
@@ -71,4 +74,16 @@ int run_as_before(void *arg)
 {
 	(void)arg;
 	return sigaction(SIGXFSZ, &xfsz, NULL) < 0 ? errno : 0;
+}
+
+char *run_tool(const char *name)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = 0;
+	char *beside = xasprintf("%.*s/%s", SL(path_folder(exe)), name);
+	if (n > 0 && access(beside, X_OK) == 0)
+		return beside;
+	free(beside);
+	return child_which(name);
 }

@@ -4,7 +4,6 @@
 #include "base/io/mapfile.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
-#include "replay/replay.h"
 #include "watch/dump.h"
 
 #include <sys/stat.h>
@@ -22,7 +21,7 @@ static const char *keep(struct wrong *w, struct slice s) { return arena_strndup(
 static bool record(struct wrong *w)
 {
 	struct child_result r;
-	FREED char *printer = replay_tool("aoti-printer");
+	FREED char *printer = run_tool("aoti-printer");
 	const char *dir = keepf(w, "%s/graphs", w->b.folder);
 	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir);
 	const char *const env[] = {trace, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1", NULL}; /* what comes from a cache is in no trace */
@@ -180,7 +179,7 @@ static void verify(struct wrong *w, struct wrong_graph *g, const char *tool, uns
 
 void wrong_find_graphs(struct wrong *w)
 {
-	FREED char *tool = replay_tool("aoti-verify");
+	FREED char *tool = run_tool("aoti-verify");
 	if (!tool)
 		w->note = "'aoti-verify' not found beside this program or in PATH";
 	if (!tool || !record(w))
