@@ -275,7 +275,7 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
-	FREED char *tool = run_tool(p->v[0]);
+	FREED char *tool = run_find_tool(p->v[0]);
 	if (!tool)
 		die(EXIT_ENVIRON, "'%s' not found beside this program or in PATH", p->v[0]);
 	p->v[0] = tool;

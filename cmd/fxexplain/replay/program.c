@@ -46,7 +46,7 @@ static void run_again(struct again *a)
 	const struct bundle_about *about = &a->b->about;
 	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
 	OWNED(arena_release) struct arena arena = {0};
-	FREED char *tool = run_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	FREED char *tool = run_find_tool("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
 	FREED char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder),
 		   *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
 	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));

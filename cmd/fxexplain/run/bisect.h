@@ -60,8 +60,8 @@ int bisect_run(char *const *command, const char *keep, bool kept, int timeout_ms
 /* The same in steps, for `run --wrong`: b has .o, .command, .folder and .timeout_ms. */
 void bisect_open(struct bisect *b);
 void bisect_search(struct bisect *b);
-/* If Inductor's code fails when it runs: which setting avoids it? bisect_search() does it, unless b->no_parts. */
-void bisect_parts(struct bisect *b);
+/* If Inductor's code fails when it runs: which setting avoids it? bisect_search() does it, unless b->no_parts. only: try this one. */
+void bisect_parts(struct bisect *b, const char *only);
 void bisect_close(struct bisect *b);
 /* Runs the command, or another one, with these variables; what it prints goes to stdout.txt and stderr.txt in this new folder. A signal
  * from the user ends the search: what was found so far is shown. */

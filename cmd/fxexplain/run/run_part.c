@@ -76,7 +76,7 @@ int run_as_before(void *arg)
 	return sigaction(SIGXFSZ, &xfsz, NULL) < 0 ? errno : 0;
 }
 
-char *run_tool(const char *name)
+char *run_find_tool(const char *name)
 {
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);

@@ -20,7 +20,7 @@ void run_remove_folder(void);
 char *run_kept_folder(const char *path);
 
 /* The path of a tool of ours: beside this program, or in PATH; to be freed, NULL: it is missing. */
-char *run_tool(const char *name);
+char *run_find_tool(const char *name);
 
 /* --timeout for a struct child_spec. */
 static inline int run_timeout_ms(int seconds) { return seconds > INT_MAX / 1000 ? INT_MAX : seconds * 1000; }

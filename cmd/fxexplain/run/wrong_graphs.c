@@ -21,7 +21,7 @@ static const char *keep(struct wrong *w, struct slice s) { return arena_strndup(
 static bool record(struct wrong *w)
 {
 	struct child_result r;
-	FREED char *printer = run_tool("aoti-printer");
+	FREED char *printer = run_find_tool("aoti-printer");
 	const char *dir = keepf(w, "%s/graphs", w->b.folder);
 	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir);
 	const char *const env[] = {trace, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1", NULL}; /* what comes from a cache is in no trace */
@@ -179,7 +179,7 @@ static void verify(struct wrong *w, struct wrong_graph *g, const char *tool, uns
 
 void wrong_find_graphs(struct wrong *w)
 {
-	FREED char *tool = run_tool("aoti-verify");
+	FREED char *tool = run_find_tool("aoti-verify");
 	if (!tool)
 		w->note = "'aoti-verify' not found beside this program or in PATH";
 	if (!tool || !record(w))
