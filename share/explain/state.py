@@ -23,12 +23,14 @@ def _tensor(t):
             return "tensor of %s" % t.dtype
         t = t.cpu().contiguous()
         text = "%s%s" % (str(t.dtype).replace("torch.", ""), list(t.shape))
-        if t.numel() <= 8:
-            return "%s %s" % (text, t.tolist())
         import torch
 
-        raw = t.reshape(-1).view(torch.uint8).numpy().tobytes()
-        return "%s sum %.6g, bytes %s" % (text, float(t.double().sum()) if not t.is_complex() else 0.0, hashlib.sha1(raw).hexdigest()[:8])
+        raw = hashlib.sha1(t.reshape(-1).view(torch.uint8).numpy().tobytes()).hexdigest()[:8]
+        if t.is_complex() or t.numel() == 0:
+            return "%s, bytes %s" % (text, raw)
+        if t.numel() <= 8:
+            return "%s [%s], bytes %s" % (text, ", ".join("%.6g" % v for v in t.reshape(-1).tolist()), raw)
+        return "%s sum %.6g, bytes %s" % (text, float(t.double().sum()), raw)
     except Exception as e:  # a subclass that can do none of this
         return type(e).__name__
 

@@ -172,6 +172,8 @@ like "report links GB numbers" "$(cat out)" '\[GB0124\]\(https://[^ ]*gb0124.htm
 like "report has versions" "$(cat out)" '- torch .2\.13\.0\+cpu'
 like "report asks for collect_env" "$(cat out)" 'python -m torch.utils.collect_env'
 run fxexplain report "$DATA/compile_error.log"
+like "report has the size of the graph that failed" "$(cat out)" 'The graph that failed, .aot_inference_graph. of .0/0., has 2 operations\.'
+like "its operations count, though it has no metrics" "$(cat out)" '2 graphs with 3 operations'
 like "report has the compiler's error" "$(cat out)" "error: .compile. was not declared in this scope"
 like "report leaves out the compiler's warnings" "$(cat out)" "\[\.\.\. 3[0-9]+ warnings and notes of the compiler \.\.\.\]"
 like "report says how to minify" "$(cat out)" "fxminify --graph 0/0"

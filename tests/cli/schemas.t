@@ -41,6 +41,7 @@ mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 document cache fxexplain cache --json cached/cache --trace cached/changed.log --prune
 fxexplain report -q --bundle x.pt2b --with log.npy "$DATA/graph_breaks.log"
 document bundle fxexplain --json replay x.pt2b
+# shellcheck disable=SC2016 # words for another shell
 document wrong fxexplain --json run -q --wrong -- sh -c '[ "$TORCHDYNAMO_DISABLE" = 1 ]'
 document bisect fxexplain --json run --bisect -- true
 # shellcheck disable=SC2016 # words for another shell

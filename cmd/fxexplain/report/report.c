@@ -37,6 +37,21 @@ static void put_items(struct report_text *t, struct slice text, unsigned most)
 
 /* ---- describe the bug ---- */
 
+/* How large is what failed? The last graph of the compilation that has a count; what was generated from it never was. */
+static void put_graph_size(struct report_text *t, const struct component_view *c)
+{
+	const struct facts *f = t->x->facts;
+	const struct fact_graph *last = NULL;
+	for (uint32_t i = 0; i < f->n_graph && c->compile != NONE; i++)
+		if (f->graph[i].compile == c->compile && f->graph[i].ops >= 0)
+			last = &f->graph[i];
+	if (!last)
+		return;
+	report_add_code(t, "The graph that failed, ", facts_text(f, last->name));
+	report_add_code(t, " of ", facts_label(f, c->compile));
+	buf_addf(t->b, ", has %lld operation%s.\n\n", (long long)last->ops, plural((uint64_t)last->ops));
+}
+
 static void put_verdict(struct report_text *t)
 {
 	static const char *const sure[] = {"perhaps ", "probably ", ""};
@@ -68,6 +83,7 @@ static void put_verdict(struct report_text *t)
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
+	put_graph_size(t, c);
 	put_items(t, c->evidence, 5);
 	if (c->experiment.n) {
 		buf_adds(t->b, "\nTo confirm it:\n\n");
@@ -148,10 +164,11 @@ static void put_numbers(struct report_text *t)
 		 plural(x->sum.recompiles), (unsigned long long)x->sum.graph_breaks, plural(x->sum.graph_breaks));
 	const uint64_t ops = operations(x->facts);
 	if (x->sum.graphs)
-		buf_addf(t->b, ", %llu graph%s with %llu operation%s", (unsigned long long)x->sum.graphs, plural(x->sum.graphs),
-			 (unsigned long long)ops, plural(ops));
+		buf_addf(t->b, ", %llu graph%s", (unsigned long long)x->sum.graphs, plural(x->sum.graphs));
+	if (x->sum.graphs && ops)
+		buf_addf(t->b, " with %llu operation%s", (unsigned long long)ops, plural(ops));
 	if (x->sum.restarts)
-		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->sum.restarts);
+		buf_addf(t->b, ", %llu restart%s", (unsigned long long)x->sum.restarts, plural(x->sum.restarts));
 	if (x->sum.compile_seconds >= 0) {
 		buf_adds(t->b, ", ");
 		put_seconds(t->b, x->sum.compile_seconds);

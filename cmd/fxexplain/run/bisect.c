@@ -312,12 +312,12 @@ static bool unreached(const struct bisect *b)
 	return tried && !*bisect_asked(b);
 }
 
-void bisect_parts(struct bisect *b)
+void bisect_parts(struct bisect *b, const char *only)
 {
 	if (bisect_while_compiling(b->first) || !bisect_inductor(b))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(parts) && !b->part; i++) {
-		if (*bisect_torch(b) && strverscmp(bisect_torch(b), parts[i].since) < 0)
+		if ((*bisect_torch(b) && strverscmp(bisect_torch(b), parts[i].since) < 0) || (only && strcmp(parts[i].setting, only)))
 			continue; /* a run that would tell nothing */
 		struct trial *t = run_trial(b, "as it is", "", parts[i].setting);
 		if (!counts_as_failure(b, t) && !t->no_setting)
@@ -337,7 +337,7 @@ static void look_closer(struct bisect *b)
 		return;
 	}
 	if (!b->no_parts)
-		bisect_parts(b);
+		bisect_parts(b, NULL);
 }
 
 void bisect_search(struct bisect *b)

@@ -60,11 +60,11 @@ int bisect_run(char *const *command, const char *keep, bool kept, int timeout_ms
 /* The same in steps, for `run --wrong`: b has .o, .command, .folder and .timeout_ms. */
 void bisect_open(struct bisect *b);
 void bisect_search(struct bisect *b);
-/* If Inductor's code fails when it runs: which setting avoids it? bisect_search() does it, unless b->no_parts. */
-void bisect_parts(struct bisect *b);
+/* If Inductor's code fails when it runs: which setting avoids it? bisect_search() does it, unless b->no_parts. only: try this one. */
+void bisect_parts(struct bisect *b, const char *only);
 void bisect_close(struct bisect *b);
-/* Runs the command, or another one, with these variables; what it prints goes to out.txt and err.txt in this new folder. A signal from the user
- * ends the search: what was found so far is shown. */
+/* Runs the command, or another one, with these variables; what it prints goes to stdout.txt and stderr.txt in this new folder. A signal
+ * from the user ends the search: what was found so far is shown. */
 void bisect_start(struct bisect *b, const char *const *argv, const char *const *env, const char *dir, struct child_result *r);
 
 /* ---- bisect_trial.c ---- */

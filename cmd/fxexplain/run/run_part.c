@@ -1,11 +1,14 @@
 /* run_part.c - folders, names, signals: see run_part.h. */
 #include "run/run_part.h"
+#include "base/process/child.h"
+#include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char *private;
 

@@ -43,8 +43,9 @@ static void look_into(struct wrong *w)
 		return;
 	if (b->found == AS_IS)
 		wrong_find_graphs(w);
-	if (w->fault < 0 && b->found == AS_IS)
-		bisect_parts(b);
+	/* Other random numbers than eager's come from a decomposition. */
+	if (w->fault < 0 && (b->found == AS_IS || b->found == DECOMP))
+		bisect_parts(b, b->found == DECOMP ? "fallback_random=True" : NULL);
 	if (w->fault < 0 && !b->part)
 		wrong_find_lost(w);
 }

@@ -5,7 +5,7 @@
  *                      each kernel is compared with its graph (aoti-verify --graph)
  *     wrong_lost.c     runs it eager, twice, and compiled without Inductor, and compares what each call of a compiled function left behind
  *                      (share/explain/state.py)
- *     wrong_show.c     text and --json (docs/formats/EXPLAIN.md: fxminify and mend read it)
+ *     wrong_show.c     text and --json (docs/formats/EXPLAIN.md: fxminify reads it)
  *
  * All files are in a kept run (run/kept/kept.h), so that the next commands work as printed. */
 #ifndef RUN_WRONG_H

@@ -43,7 +43,7 @@ struct cowview {
 
 /* ---- what there is ---- */
 
-/* File systems that are no files of the user's: shown as they are, with all that is below. */
+/* File systems of the kernel's, not of the user's files: shown as they are, with all that is below. */
 static bool is_kernels(struct slice type)
 {
 	static const char *const types[] = {"proc",       "sysfs",    "cgroup",    "cgroup2",    "devtmpfs",   "devpts",

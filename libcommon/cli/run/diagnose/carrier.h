@@ -1,8 +1,8 @@
 /* carrier.h - exceptions that only report the failure of another process: the failure itself is elsewhere in the text, or in another log.
  *
  * vLLM's "Engine core initialization failed. See root cause above", Ray's RayActorError, torchrun's ChildFailedError, a BrokenProcessPool.
- * Where the failure is in the text, that is the verdict, and the carrier is no finding of its own; else nobody knows which part failed, and
- * the next command is the one that makes the other process say it. */
+ * Where the failure is in the text, that is the verdict, and there is no finding for the carrier; else it is not known which part failed,
+ * and the next command is the one that makes the other process say it. */
 #ifndef PT2_CARRIER_H
 #define PT2_CARRIER_H
 #include "run/diagnose/finding.h"
@@ -14,7 +14,7 @@ struct carrier {
 };
 /* NULL: it is a failure of its own. */
 const struct carrier *carrier_of(const struct explanation *x, const struct fact_failure *r);
-/* torchrun's "Root Cause (first observed failure)": "rank 1 (pid 4711) on host: exitcode -11, Signal 11 (SIGSEGV) received by PID 4711"; empty: none */
+/* torchrun's "Root Cause (first observed failure)", in one line: rank, host, exit code, signal, error file; empty: none */
 struct slice carrier_root_cause(struct explanation *x, struct slice reason);
 
 #endif

@@ -864,7 +864,7 @@ static bool is_cut(const struct facts *f, uint32_t input)
 	return false;
 }
 
-enum { JUST_NOW_S = 60, HARDLY_S = 15 }; /* of the last write: it may still be running; it is no news that this was some seconds ago */
+enum { JUST_NOW_S = 60, HARDLY_S = 15 }; /* of the last write: it may still be running; some seconds are not worth a word */
 
 /* Is the program that wrote it still running? What was seen of it; "" if nothing was. */
 static void put_life(struct buf *b, const struct fact_input *in)
@@ -980,7 +980,7 @@ static bool told_elsewhere(const struct witnesses *w, const struct fact_failure 
 	return false;
 }
 
-/* A known message of a carrier is no finding, either: a pool of the program is not torch's pool of compile workers. */
+/* Nor is a known message of a carrier a finding: a pool of the program is not torch's pool of compile workers. */
 static void dismiss_carriers(const struct witnesses *w)
 {
 	for (uint32_t i = 0; i < w->x->facts->n_failure && w->root != NONE; i++) {

@@ -11,8 +11,8 @@
  *     kept_list_release(&l);
  *
  * They are in $XDG_STATE_HOME/pt2utils/runs (~/.local/state by default), a folder for each, mode 0700, named by date, time and program. Its
- * run.json says what was run (docs/formats/EXPLAIN.md, "Kept runs"). kept_end() removes all but the newest 50, and the oldest of those until
- * they need at most 2 GB; the newest stays, whatever its size.
+ * run.json says what was run (docs/formats/EXPLAIN.md, "Kept runs"). kept_end() removes all but the newest 50, and the oldest of those
+ * until they need at most 2 GB; the newest stays, whatever its size.
  *
  * While a run is watched its folder is locked: it is never pruned, and `running` in a list. Who is killed leaves an unlocked folder without
  * an end: a run like any other. Only folders that have a run.json and a name of our form are listed, and only these are ever removed.
