@@ -154,7 +154,7 @@ class Candidates:
 
     def effects(self, s, f, st):
         """The statement and those that use what it sets, if no value leaves them; sorted. None: one does. What computes (a backward pass, a
-        step of an optimizer, a tensor changed in place) is no effect in this sense: it belongs into a graph."""
+        step of an optimizer, a tensor changed in place) is not an effect in this sense: it belongs into a graph."""
         group, grown = [st], True
         inside = lambda x: any(y.lineno <= x.lineno <= y.end_lineno for y in group)
         while grown:
@@ -457,7 +457,7 @@ class Candidates:
                 other = b[0][1] if b else a[0][0] + ".clone()"
                 self.add("where", "torch.cond: the branch is part of the graph",
                          {s.path: s.edit([(st, "%s = torch.cond(%s, lambda: %s, lambda: %s)" % (a[0][0], c, a[0][1], other))])})
-        if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the same numbers come out
+        if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the numbers are the same
             self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")]) if len(s.block(st)) > 1 else None},
                      price="the shortcut is not taken any more")
         if len(st.body) == 1 and isinstance(st.body[0], ast.Return) and st.body[0].value is not None:
