@@ -72,7 +72,7 @@ class Candidates:
                                 return out
         return out
 
-    def add(self, kind, title, edited, price="", region=False):
+    def add(self, kind, title, edited, price="", region=False, size=0):
         """edited: {path: text or None}; None where an edit was not possible."""
         if not edited or any(t is None for t in edited.values()):
             return
@@ -86,7 +86,7 @@ class Candidates:
         if key in self.seen or all(self.server.text_of(p, self.texts) == t for p, t in edited.items()):
             return
         self.seen.add(key)
-        self.out.append({"kind": kind, "title": title, "texts": texts, "price": price, "region": region})
+        self.out.append({"kind": kind, "title": title, "texts": texts, "price": price, "region": region, "size": size})
 
     def probe(self, path, line, expr):
         self.probes.setdefault(path, {}).setdefault(line, [])
@@ -118,7 +118,7 @@ class Candidates:
         self.settings(words, recompile)
         self.compiled(f.get("function", ""))
         rank = {k: i for i, k in enumerate(ORDER)}
-        self.out.sort(key=lambda c: rank[c["kind"]])
+        self.out.sort(key=lambda c: (rank[c["kind"]], -c["size"]))  # statements that belong together, together
         return self.out
 
     # ---- at a statement ----
@@ -154,7 +154,7 @@ class Candidates:
 
     def effects(self, s, f, st):
         """The statement and those that use what it sets, if no value leaves them; sorted. None: one does. What computes (a backward pass, a
-        step of an optimizer, a tensor changed in place) is no effect in this sense: it belongs into a graph."""
+        step of an optimizer, a tensor changed in place) is not an effect in this sense: it belongs into a graph."""
         group, grown = [st], True
         inside = lambda x: any(y.lineno <= x.lineno <= y.end_lineno for y in group)
         while grown:
@@ -168,8 +168,6 @@ class Candidates:
             for x in ast.walk(f):
                 if isinstance(x, ast.Name) and x.id in names and not inside(x):
                     t = s.statement(x)
-                    if isinstance(x.ctx, ast.Store) and not isinstance(t, ast.AugAssign):
-                        continue  # set again elsewhere: below
                     while t.up is not st.up and isinstance(t.up, (ast.If, ast.With, ast.For, ast.Try)):
                         t = t.up  # the whole of a statement that holds it
                     if isinstance(t, (ast.Return, ast.While, ast.FunctionDef, ast.ClassDef)) or len(group) > 6:
@@ -188,6 +186,11 @@ class Candidates:
         for _ in range(4):
             for name in set().union(*[loads(x) for x in group]):
                 made = [x for x in ast.walk(f) if isinstance(x, (ast.Assign, ast.AugAssign)) and name in stores(x)]
+                if len(made) > 1 and made[0].up is group[0].up:  # set and used in turn: a clock
+                    whole = self.effects(s, f, made[0])
+                    if whole and all(x in whole for x in group):
+                        group = whole
+                    continue
                 if len(made) != 1 or made[0] in group or made[0].up is not group[-1].up or not isinstance(made[0], ast.Assign):
                     continue
                 if len(made[0].targets) != 1 or not isinstance(made[0].targets[0], ast.Name):
@@ -392,7 +395,7 @@ class Candidates:
                 changes.append(((after, after), head))
             changes.append(((top, top), "".join(definitions)))
         title = "%s become%s one operator of the graph" % (("this statement", "s") if len(group) == 1 else ("these %d statements" % len(group), ""))
-        self.add("operator", title, {s.path: s.edit(changes)})
+        self.add("operator", title, {s.path: s.edit(changes)}, size=len(group))
 
     def register(self, s, owner):
         """In __init__: self._at, its place in _objects."""
@@ -457,7 +460,7 @@ class Candidates:
                 other = b[0][1] if b else a[0][0] + ".clone()"
                 self.add("where", "torch.cond: the branch is part of the graph",
                          {s.path: s.edit([(st, "%s = torch.cond(%s, lambda: %s, lambda: %s)" % (a[0][0], c, a[0][1], other))])})
-        if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the same numbers come out
+        if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the numbers are the same
             self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")]) if len(s.block(st)) > 1 else None},
                      price="the shortcut is not taken any more")
         if len(st.body) == 1 and isinstance(st.body[0], ast.Return) and st.body[0].value is not None:
@@ -701,8 +704,8 @@ class Candidates:
         """The boundary of what is compiled, moved inward; and dynamic=True."""
         function = re.sub(r"^torch_dynamo_resume_in_(\w+)_at_\d+$", r"\1", function)
         files = [self.source(p) for p in self.files()]
-        lists = {n.targets[0].attr for s in files for n in ast.walk(s.tree) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Attribute)
-                 and isinstance(n.value, ast.Call) and re.search(r"ModuleList|Sequential|ModuleDict", s.seg(n.value.func))}
+        lists = {n.targets[0].attr: s.seg(n.value) for s in files for n in ast.walk(s.tree) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Attribute)
+                 and isinstance(n.value, ast.Call) and re.search(r"ModuleList|ModuleDict", s.seg(n.value.func))}
         for s in files:
             for n in ast.walk(s.tree):
                 if isinstance(n, ast.Call) and s.seg(n.func) == "torch.compile":
@@ -711,17 +714,19 @@ class Candidates:
                     if "dynamic" not in words:
                         self.add("dynamic", "dynamic=True", {s.path: s.edit([(n, s.seg(n)[:-1].rstrip(", ") + (", " if n.args or n.keywords else "") + "dynamic=True)")])})
                     if not decorates and n.args and isinstance(n.up, ast.Assign) and n.up.value is n and lists and s.alone(n.up):
-                        self.blocks(s, n, words)
+                        self.blocks(s, n, words, any("Sequential(" in t for t in lists.values()))
                 elif isinstance(n, ast.FunctionDef):
                     for d in n.decorator_list:
                         if s.seg(d) == "torch.compile":
                             self.add("dynamic", "dynamic=True", {s.path: s.edit([(d, "torch.compile(dynamic=True)")])})
             self.inward(s, function)
 
-    def blocks(self, s, n, words):
+    def blocks(self, s, n, words, sequential):
+        # nn.Sequential().compile() compiles nothing (torch 2.13): the frame of a module of torch's own is skipped
+        compiled = "_layer.forward = torch.compile(_layer.forward%s)" % (words and ", " + words) if sequential else "_layer.compile(%s)" % words
         target, pad, end = s.seg(n.up.targets[0]), s.indent(n.up), s.offset[n.up.end_lineno]
         loop = ("%sfor _layers in %s.modules():\n%s    if isinstance(_layers, (torch.nn.ModuleList, torch.nn.ModuleDict)):\n"
-                "%s        for _layer in _layers.children():\n%s            _layer.compile(%s)\n") % (pad, target, pad, pad, pad, words)
+                "%s        for _layer in _layers.children():\n%s            %s\n") % (pad, target, pad, pad, pad, compiled)
         self.add("region", "each block of the lists of modules is compiled, not the whole", {s.path: s.edit([(n, s.seg(n.args[0])), ((end, end), loop)])}, region=True)
 
     def inward(self, s, function):

@@ -66,13 +66,13 @@ class View:
             p = path + "/" + name
             if p in ("/proc", "/sys", "/dev") or p == self.folder:
                 continue
-            wanted = self.holds(p, self.needed) or self.holds(p, self.points) or self.holds(p, [self.folder])
-            if len(names) > APART and not wanted:
+            leads = self.holds(p, self.needed) or self.holds(p, self.points) or self.holds(p, [self.folder])
+            if len(names) > APART and not leads:
                 continue
             try:
                 self.show(p)
             except OSError:
-                if wanted:
+                if leads:
                     raise
         if path:
             os.chmod(self.root + path, os.stat(path).st_mode & 0o7777)
@@ -129,7 +129,7 @@ def drop_powers():
 
 
 def written(uppers, most=200, largest=16 << 20):
-    """The files that a try wrote: their paths and what is in them. Caches of Python and of torch are no effects of a program."""
+    """The files that a try wrote: their paths and what is in them. Caches of Python and of torch do not count as effects."""
     import hashlib
     out = {}
     for path, upper in uppers:

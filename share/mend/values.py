@@ -7,7 +7,7 @@ A run is a dict (runner.py): `status`, `outer` (the results of the outermost com
 import math, re
 
 NUMBER = re.compile(r"-?\d+\.?\d*(?:[eE][-+]?\d+)?")
-# What autograd adds to the text of a tensor is no difference of values; addresses change from run to run.
+# What autograd adds to the text of a tensor does not differ in value; addresses change from run to run.
 GRAD = re.compile(r",? *(grad_fn=<\w+>|requires_grad=True)|(?<= at )0x[0-9a-f]+")
 # Lines that torch and Python themselves write on standard error, and those of a traceback.
 NOISE = re.compile(r"[VWEI]\d{4} |.*(site-packages|dist-packages)/|.*Warning: |\s|Traceback|$")

@@ -1,8 +1,9 @@
-/* confine.c - the namespaces that the user's program runs in. A process with threads cannot make a user namespace, and torch has threads: so
- * this is done between fork and exec, and the tries only add a mount namespace (share/mend/sandbox.py).
+/* confine.c - the namespaces that the user's program runs in. A process with threads cannot make a user namespace, and torch has
+ * threads: so this is done between fork and exec, and the tries only add a mount namespace (share/mend/sandbox.py).
  *
- * The user keeps the user id, which is the only one mapped. The two powers that the tries need to show other files (CAP_SYS_ADMIN for mount,
- * CAP_SYS_CHROOT) are ambient, since exec drops what a user that is not root has otherwise; each try gives them up before the program starts. */
+ * The user keeps the user id, which is the only one mapped. The two powers that the tries need to show other files (CAP_SYS_ADMIN for
+ * mount, CAP_SYS_CHROOT) are ambient, since exec drops what a user that is not root has otherwise; each try gives them up before the
+ * program starts. */
 #include "mend/server.h"
 
 #include <errno.h>

@@ -5,8 +5,9 @@
  *     mend_journal_add(j, texts, verdict, &row);
  *     mend_journal_close(j);
  *
- * A line: {"key": hash of the texts, "program": hash of the first argument, "kind", "title", "finding", "verdict"}. Lines of another program, torch or
- * number of steps are not used. NULL as a journal is allowed everywhere: nothing is known, nothing is kept. An accepted candidate is run again.
+ * A line: {"key": hash of the texts, "program": hash of the first argument, "kind", "title", "finding", "verdict"}. Lines of another
+ * program, torch or number of steps are not used. NULL as a journal is allowed everywhere: nothing is known, nothing is kept. An
+ * accepted candidate is run again.
  */
 #ifndef MEND_JOURNAL_H
 #define MEND_JOURNAL_H

@@ -22,7 +22,7 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 /* ---- patch.c: the result as a patch, or in the files ---- */
 /* A unified diff of all files, relative to the working directory; how many. */
 unsigned patch_text(struct buf *b, const struct mend_search *s);
-/* Changes the files, keeps each one as FILE.orig; a line each in b. */
+/* Changes the files, keeps each one as FILE.orig; a line for each of them in b. */
 int patch_apply(struct buf *b, const struct mend_search *s, struct err *err);
 
 /* ---- json.c: docs/formats/MEND.md ---- */

@@ -57,7 +57,8 @@ static int run_eager(struct mend_search *s, bool whole, struct mend_trial **out,
 	return 0;
 }
 
-/* The main file and those that belong to it are needed as texts to follow lines: the server sends what a candidate changed with all others. */
+/* The main file and those that belong to it are needed as texts to follow lines: the server sends what a candidate changed with all
+ * others. */
 static struct mend_trial *run(struct mend_search *s, struct trial_spec spec, struct err *err)
 {
 	spec.timeout = slice_is(slice_str(spec.backend), "as-is") ? 1800 : patience(s); /* a compiler for C++ or Triton at work */
@@ -111,7 +112,7 @@ static const char *covers(const struct mend_search *s, struct slice kind, const 
 		       : slice_is(kind, "operator") || slice_is(kind, "branchless") || slice_is(kind, "move") ? 0.6
 													      : 0.85;
 	if (s->crashes)
-		return NULL; /* what it compiled before it crashed is no measure */
+		return NULL; /* what it compiled before it crashed cannot be compared */
 	return (double)t->n.ops < least * (double)s->base->n.ops ? "less is compiled" : NULL;
 }
 
@@ -281,7 +282,7 @@ static int prune(struct mend_search *s, struct err *err)
 	return 0;
 }
 
-/* The whole program, with its own backend and its own limits; what the compiler itself changes is told apart by the unedited program. */
+/* The whole program, with its own backend and its own limits; what the compiler itself changes shows in the unedited program, too. */
 static int prove(struct mend_search *s, struct err *err)
 {
 	struct mend_trial *last = s->step[s->best - 1].trial;

@@ -1,16 +1,18 @@
 /* search.h - the loop: the worst finding, its candidates, each tried in the program; what makes that finding go with equal results is kept.
  *
- *     struct mend_search s = {.server = server, .o = {.runs = 60, .budget = 300}, .show = mend_show};
+ *     struct mend_search s = {.server = server, .runs = 60, .budget = 300, .show = show_event, .arg = &screen};
  *     if (mend_search_run(&s, &err) < 0) die_err(&err);
  *     ... s.step[0 .. s.best): the edits that are kept, s.step[s.best - 1].trial is the program with them, s.base as it was ...
  *     mend_search_release(&s);
  *
- * The rule: not the total decides but the finding. With a break gone, what was behind it is compiled for the first time, and may recompile more than
- * all before; that is still the way to none. So it goes on from there and gives back the prefix with the lowest cost (trial_cost).
+ * The rule: not the total decides but the finding. With a break gone, what was behind it is compiled for the first time, and may
+ * recompile more than all before; that is still the way to none. So it goes on from there and returns the prefix with the lowest cost
+ * (trial_cost).
  *
- * What is accepted: equal results with the backend eager (share/mend/values.py: parameters by step, results of the outermost compiled calls, module
- * state, both streams with their order, end, files); operations in graphs times calls not below 85 % (operators 60 %: what feeds a print leaves the
- * graph; regions 50 %); the finding is gone; and equal with aot_eager, since functionalized writes come after the graph.
+ * What is accepted: equal results with the backend eager (share/mend/values.py: parameters by step, results of the outermost compiled
+ * calls, module state, both streams with their order, end, files); operations in graphs times calls not below 85 % (operators 60 %: what
+ * feeds a print leaves the graph; regions 50 %); the finding is gone; equal with aot_eager, since functionalized writes come after
+ * the graph.
  */
 #ifndef MEND_SEARCH_H
 #define MEND_SEARCH_H

@@ -5,8 +5,8 @@
  *     trial_free(t);
  *
  * The texts are a JSON object, path -> text, of the files that differ from what is on disk; "{}" is the program as it is. A finding is
- * followed through the edit by lines: its line in the old text is looked up in the new one (base/linediff.h), since an edit moves it, and its
- * words alone are fooled: ".item() > 100" that became ".detach() > 100" is the same break.
+ * followed through the edit by lines: its line in the old text is looked up in the new one (base/linediff.h), since an edit moves it,
+ * and its words alone are fooled: ".item() > 100" that became ".detach() > 100" is the same break.
  */
 #ifndef MEND_TRIAL_H
 #define MEND_TRIAL_H
