@@ -111,6 +111,33 @@ CASES = {
 }
 
 
+class Mixed(torch.nn.Module):
+    def __init__(self, activation):
+        super().__init__()
+        self.a, self.b, self.activation = torch.nn.Linear(32, 64), torch.nn.Linear(64, 16), activation
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            h = torch.cat([self.activation(self.a(x))[:, :32], x], 1)
+            y = self.b(h).softmax(-1)
+        return y, y.float().sum(0)
+
+
+def verified():
+    """A region of torch.autocast against its package: nothing wrong; with another activation, its kernel."""
+    x = torch.randn(20, 32)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, f in (("right", F.gelu), ("wrong", F.relu)):
+            torch.manual_seed(1)
+            program = torch.export.export(Mixed(f).eval(), (x,))
+            torch.export.save(program, f"{folder}/{name}.exported.pt2")
+            torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/{name}.pt2")
+        torch.save([x], f"{folder}/in.pt")
+        for name, status, said in (("right", 0, "nothing wrong"), ("wrong", 1, " does not compute ")):
+            r = subprocess.run([f"{BUILD}/bin/aoti-verify", f"{folder}/right.exported.pt2", f"{folder}/{name}.pt2", f"{folder}/in.pt"], capture_output=True, text=True)
+            test(f"aoti-verify in a region of torch.autocast: {name}", None if r.returncode == status and said in r.stdout else f"{r.returncode} {r.stdout} {r.stderr}")
+
+
 def main():
     for gpu, rows, composed in policies():
         registered = {x.replace("aten::", "") for x in torch._C._dispatch_get_registrations_for_dispatch_key(f"Autocast{gpu}")}
@@ -122,6 +149,7 @@ def main():
             test(name, run(module, inputs))
         except Exception as e:  # noqa: BLE001
             test(name, f"{type(e).__name__}: {e}")
+    verified()
     print(f"1..{TESTS}")
     sys.exit(1 if BAD else 0)
 

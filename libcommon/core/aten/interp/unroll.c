@@ -1,5 +1,6 @@
 #include "aten/interp/unroll.h"
 
+#include "aten/interp/autocast.h"
 #include "aten/interp/interp.h"
 
 /* ---- which path it takes ---- */
@@ -67,6 +68,10 @@ struct maker {
 	struct path *path;
 	struct unrolled *u;
 	bool failed;
+	struct casting {
+		bool on, gpu;
+		int dtype;
+	} cast; /* the region of torch.autocast */
 };
 
 /* A node of a module is represented by a node of the new graph, a number, or a list of these. */
@@ -115,9 +120,91 @@ static struct gvalue call(struct maker *k, struct slice prefix, const char *name
 	return graph_node_value(id);
 }
 
+/* ---- casts of torch.autocast: nodes of their own ---- */
+
+enum { MOST_CAST = 256 };
+
+struct dtypes {
+	int v[MOST_CAST];
+	size_t n;
+};
+
+static int dtype_of(const struct graph *g, struct gvalue v)
+{
+	const uint32_t m = v.kind == GV_NODE ? g->node[v.node].meta : NONE;
+	return m != NONE && g->meta[m].kind == GMETA_TENSOR ? g->meta[m].dtype : DTYPE_NONE;
+}
+
+static void collect_dtypes(const struct graph *g, struct gvalue v, struct dtypes *d)
+{
+	const int dtype = dtype_of(g, v);
+	if (dtype != DTYPE_NONE && autocast_applies(dtype) && d->n < MOST_CAST)
+		d->v[d->n++] = dtype;
+	for (uint32_t i = 0; (v.kind == GV_LIST || v.kind == GV_TUPLE) && i < v.n; i++)
+		collect_dtypes(g, g->value[v.first + i], d);
+}
+
+/* The dtype that a node's float operands are cast to; DTYPE_NONE: they are not. */
+static int cast_of(const struct maker *k, uint32_t node)
+{
+	const struct graph *g = k->g;
+	const struct gnode *n = &g->node[node];
+	struct slice op = graph_op_text(g, node);
+	struct dtypes d = {.n = 0};
+	if (!k->cast.on || n->op != GRAPH_CALL_FUNCTION || !slice_starts(op, "aten."))
+		return DTYPE_NONE;
+	op = slice_behind(op, "aten.");
+	if (slice_ends(op, ".default"))
+		op.n -= strlen(".default");
+	for (uint32_t i = 0; i < n->n_args; i++)
+		collect_dtypes(g, g->value[n->args + i], &d);
+	for (uint32_t i = 0; i < n->n_kwargs; i++)
+		collect_dtypes(g, g->value[n->kwargs + 2 * i + 1], &d);
+	return autocast_dtype(op, k->cast.gpu, k->cast.dtype, d.v, d.n);
+}
+
+/* v carried over, its floats of another dtype through a cast; *number counts these. */
+static struct gvalue cast_over(struct maker *k, const struct frame *f, uint32_t node, struct gvalue v, int to, unsigned *number)
+{
+	const struct graph *g = k->g;
+	if ((v.kind == GV_LIST || v.kind == GV_TUPLE) && v.n) {
+		FREED struct gvalue *child = xcalloc(v.n, sizeof(*child));
+		for (uint32_t i = 0; i < v.n; i++)
+			child[i] = cast_over(k, f, node, g->value[v.first + i], to, number);
+		return graph_sequence(k->to, v.kind, child, v.n);
+	}
+	const int dtype = dtype_of(g, v);
+	const struct gvalue x = carry_over(k, f, v);
+	if (v.kind == GV_NODE && dtype == DTYPE_NONE)
+		k->failed = true; /* it may have to be cast */
+	if (dtype == DTYPE_NONE || !autocast_applies(dtype) || dtype == to)
+		return x;
+	LOCAL_BUF name = {0};
+	buf_addf(&name, "%.*s.cast%u", SL(graph_name(g, node)), (*number)++);
+	LOCAL_BUF type = {0};
+	buf_addf(&type, "torch.%s", dtype_name(to));
+	const struct gvalue args[] = {x, graph_text_value(k->to, GV_NAME, buf_slice(&type))};
+	return call(k, f->prefix, buf_str(&name), "torch.ops.aten.to.dtype", node, args, 2);
+}
+
 static struct gvalue copy(struct maker *k, const struct frame *f, uint32_t node)
 {
 	const struct gnode *n = &k->g->node[node];
+	const int to = cast_of(k, node);
+	if (to != DTYPE_NONE) { /* the casts come first */
+		unsigned number = 0;
+		FREED struct gvalue *w = xcalloc(n->n_args + 2 * n->n_kwargs + 1, sizeof(*w));
+		for (uint32_t i = 0; i < n->n_args; i++)
+			w[i] = cast_over(k, f, node, k->g->value[n->args + i], to, &number);
+		for (uint32_t i = 0; i < 2 * n->n_kwargs; i++)
+			w[n->n_args + i] = i % 2 ? cast_over(k, f, node, k->g->value[n->kwargs + i], to, &number)
+						 : carry_over(k, f, k->g->value[n->kwargs + i]);
+		const uint32_t made = new_node(k, n->op, f->prefix, graph_name(k->g, node), graph_text(k->g, n->target), node);
+		graph_set_args(k->to, made, w, n->n_args);
+		graph_set_kwargs(k->to, made, w + n->n_args, n->n_kwargs);
+		k->to->node[made].meta = graph_copy_meta(k->to, k->g, n->meta);
+		return graph_node_value(made);
+	}
 	const uint32_t id = new_node(k, n->op, f->prefix, graph_name(k->g, node), graph_text(k->g, n->target), node);
 	FREED struct gvalue *v = xcalloc(n->n_args + 2 * n->n_kwargs + 1, sizeof(*v));
 	for (uint32_t i = 0; i < n->n_args; i++)
@@ -199,14 +286,33 @@ static struct gvalue cond(struct maker *k, const struct frame *f, uint32_t node)
 	return out;
 }
 
-static struct gvalue call_one(struct maker *k, const struct frame *f, uint32_t node, uint32_t at, const char *name)
+/* The operands begin at `from`. */
+static struct gvalue call_one(struct maker *k, const struct frame *f, uint32_t node, uint32_t at, const char *name, uint32_t from)
 {
 	struct values in = {0};
 	const uint32_t module = subgraph(k, f, node, at, name);
-	for (uint32_t i = 2; i < k->g->node[node].n_args; i++)
+	for (uint32_t i = from; i < k->g->node[node].n_args; i++)
 		push_all(k, &in, carry_over(k, f, k->g->value[k->g->node[node].args + i]));
 	const struct gvalue out = k->failed ? graph_none_value() : turn(k, f, node, module, &in, -1);
 	free(in.v);
+	return out;
+}
+
+static struct gvalue autocast(struct maker *k, const struct frame *f, uint32_t node)
+{
+	const struct graph *g = k->g;
+	const struct gnode *n = &g->node[node];
+	const struct gvalue *a = &g->value[n->args];
+	const struct casting before = k->cast;
+	if (n->n_args < 5 || a[0].kind != GV_STR || a[2].kind != GV_BOOL || (a[1].kind != GV_NAME && a[1].kind != GV_NONE))
+		return give_up(k);
+	const struct slice device = graph_text(g, a[0].text);
+	if (a[2].i && !slice_is(device, "cpu"))
+		return give_up(k); /* whether it has an effect depends on the devices of its tensors */
+	k->cast = (struct casting){.on = a[2].i != 0,
+				   .dtype = a[1].kind == GV_NAME ? dtype_by_name(graph_text(g, a[1].text)) : autocast_default(device)};
+	const struct gvalue out = call_one(k, f, node, 4, "wrapped_func", 5);
+	k->cast = before;
 	return out;
 }
 
@@ -306,9 +412,13 @@ static struct gvalue higher_order(struct maker *k, const struct frame *f, uint32
 	if (slice_is(name, "map_impl"))
 		return scanned(k, f, node, false);
 	if (slice_is(name, "invoke_subgraph"))
-		return call_one(k, f, node, 0, "subgraph");
+		return call_one(k, f, node, 0, "subgraph", 2);
 	if (slice_is(name, "wrap_with_set_grad_enabled"))
-		return call_one(k, f, node, 1, "wrapped_func");
+		return call_one(k, f, node, 1, "wrapped_func", 2);
+	if (slice_is(name, "hints_wrapper"))
+		return call_one(k, f, node, 0, "body_fn", 1);
+	if (slice_is(name, "wrap_with_autocast"))
+		return autocast(k, f, node);
 	return give_up(k);
 }
 

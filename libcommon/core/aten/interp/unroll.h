@@ -9,7 +9,7 @@
  * node: "while_loop.2.add" (FX names have no dots); a branch has no iteration: "cond.add". They keep their Python line. Scanned inputs are
  * selected row by row, the results of the iterations are stacked. gru.input and lstm.input become the steps that torch decomposes them into
  * (torch 2.13, torch/_decomp/decompositions.py: gru_cell, lstm_cell; the input's product of all steps is one): "gru.3.tanh". Projections
- * and dropout in training are left unchanged.
+ * and dropout in training are left unchanged. A region of torch.autocast is its body, with the casts of its operators: "linear.cast0".
  *
  * g must be functional (functionalize.h). -1: there is nothing to unroll, or it is not possible (more than UNROLL_NODES nodes, an
  * unsupported operator, two users of one subgraph); u is then empty, and the graph should be used as is.
