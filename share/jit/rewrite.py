@@ -786,8 +786,8 @@ def _aside(text):
         _library().pt2_jit_aside(text.encode("utf-8", "replace")[:900])
 
 
-def _failed(what, e, then=" and runs unchanged"):
-    _aside("%s is not watched%s: %s: %s" % (what, then, type(e).__name__, e))
+def _failed(what, e):
+    _aside("%s is not watched and runs unchanged: %s: %s" % (what, type(e).__name__, e))
 
 
 def _compile(source, filename, mode="exec", *args, **kwargs):
@@ -1089,7 +1089,8 @@ def _keep_fx(graph, args, kwargs):
         if "graph" in by_name and "gm" in by_name:  # torch 2.6 and newer
             graph._pt2_fx = _fx_of(by_name["graph"], by_name["gm"], getattr(graph, "inductor_post_grad_graph_str", None))
     except Exception as e:
-        _failed("which node of a graph turns NaN", e, "")
+        graph._pt2_fx = None  # not to be compiled again for it
+        _aside("the cause of a NaN in a graph is not evaluated: %s: %s" % (type(e).__name__, e))
 
 
 def _arm_table(table, first, number, program=None, fx=None):

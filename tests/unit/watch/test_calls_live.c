@@ -579,13 +579,13 @@ static void a_nan_is_told_where_it_is_made(void **state)
 	watch(&s, &c, faketorch, ARGS(load_arg(0, "fake"), "call=f32[100]", "call=f32[101]"));
 	is_whole(&s);
 	has(&s.out, "rc 0");
-	/* Only from where it is made: log's input and output, then mul's before and after. */
+	/* Only from where it is made: log's input and output. What mul leaves as it was in buf1 is not mul's. */
 	const struct call_record *v[8];
 	size_t n = 0;
 	for (size_t i = 0; i < s.n && n < 8; i++)
 		if (s.rec[i].what == CALL_VALUE)
 			v[n++] = &s.rec[i];
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 2);
 	assert_string_equal(name_of(&s, v[0]), "buf0");
 	assert_true(v[0]->v.before && v[0]->v.stats.nan == 0 && v[0]->v.stats.max > 0);
 	assert_string_equal(name_of(&s, v[1]), "buf1");
@@ -596,11 +596,8 @@ static void a_nan_is_told_where_it_is_made(void **state)
 	/* The element that went wrong, and what it was made of; of what was written over only what is there now. */
 	assert_true(v[1]->v.at == 8 && isnan(v[1]->v.element));
 	assert_true(v[0]->v.at == 8 && v[0]->v.element > 0 && v[0]->v.element <= v[0]->v.stats.max);
-	assert_true(v[2]->v.at == 0 && v[3]->v.at == 8);
 	assert_int_equal(v[1]->contract_call, 1);
 	assert_int_equal(v[1]->run, 1);
-	assert_true(v[2]->v.before && v[2]->v.stats.nan == 2); /* mul was given it */
-	assert_int_equal(v[3]->v.stats.nan, 2);
 	forget(&s);
 }
 
