@@ -28,9 +28,10 @@ struct cluster {
 	bool kept;                    /* copy is a weight's, which stays */
 };
 
-enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_FILLS };
+enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_ONE_THREAD, TRY_FILLS };
 
 struct guard_call {
+	int threads;            /* OpenMP's, while a kernel runs with one; else 0 */
 	bool active, explained; /* explained: a finding tells why its results differ */
 	uint64_t seq;
 	const struct ops_open *open; /* of the run that it is in */
@@ -478,8 +479,33 @@ static void drop_cluster(struct cluster *k)
 	*k = (struct cluster){.low = k->low, .high = k->high};
 }
 
+/* ---- one thread ---- */
+
+static int (*omp_get_max_threads)(void);
+static void (*omp_set_num_threads)(int n);
+
+static void find_openmp(const struct model *m)
+{
+	static _Atomic bool tried;
+	if (atomic_exchange(&tried, true))
+		return;
+	void *get = torch_import(&m->object, "omp_get_max_threads"), *set = torch_import(&m->object, "omp_set_num_threads");
+	if (get && set) {
+		memcpy(&omp_get_max_threads, &get, sizeof(get));
+		memcpy(&omp_set_num_threads, &set, sizeof(set));
+	}
+}
+
+static void restore_threads(struct guard_call *c)
+{
+	if (c->threads && omp_set_num_threads)
+		omp_set_num_threads(c->threads);
+	c->threads = 0;
+}
+
 static void drop_call(struct guard_call *c)
 {
+	restore_threads(c);
 	for (uint32_t i = 0; i < c->n_clusters; i++)
 		drop_cluster(&c->cluster[i]);
 	c->n = c->n_clusters = 0;
@@ -954,6 +980,42 @@ static void tell_freed(const struct ops_run *run, const struct guard_call *c, co
 	}
 }
 
+/* Sums of another order differ by rounding; a race by more. */
+static bool differs_much(const struct part *p, const char *a, const char *b, size_t *at)
+{
+	const struct tensor_meta one = {.dtype = p->view->dtype};
+	const size_t n = (p->high - p->low) / (size_t)p->item;
+	const double room = p->item > 2 ? 1e-3 : 5e-2;
+	double most = 0;
+	if (p->item > 8 || !dtype_info(p->view->dtype))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const double v = tensor_at(&one, a + i * (size_t)p->item, 0);
+		most = __builtin_isfinite(v) && __builtin_fabs(v) > most ? __builtin_fabs(v) : most;
+	}
+	const double allowed = dtype_is_integer(p->view->dtype) ? 0 : room * most;
+	for (*at = 0; *at < n * (size_t)p->item; *at += (size_t)p->item) {
+		const double x = tensor_at(&one, a + *at, 0), y = tensor_at(&one, b + *at, 0);
+		if (__builtin_fabs(x - y) > allowed || __builtin_isnan(x) != __builtin_isnan(y))
+			return true;
+	}
+	return false;
+}
+
+static bool thread_differs(const struct guard_call *c, uint32_t *cluster, size_t *at)
+{
+	for (uint32_t i = 0; i < c->n_clusters; i++) {
+		const struct cluster *k = &c->cluster[i];
+		const struct part *p = &c->part[k->first];
+		if (!k->writes || k->whose || k->n != 1 || !p->dense || !memcmp(k->copy[0]->data, k->copy[2]->data, k->high - k->low))
+			continue;
+		*cluster = i;
+		if (differs_much(p, k->copy[0]->data, k->copy[2]->data, at))
+			return true;
+	}
+	return false;
+}
+
 static bool again(struct guard_call *c, struct ops_regs *r, uint32_t try)
 {
 	c->try = try;
@@ -964,19 +1026,37 @@ static bool again(struct guard_call *c, struct ops_regs *r, uint32_t try)
 }
 
 /* After the second and later calls of a kernel: is another needed? */
+/* Its results with all threads are those with one, but for rounding, or its threads race. */
+static bool again_with_one(const struct ops_run *run, struct guard_call *c, struct ops_regs *r)
+{
+	find_openmp(run->model);
+	const int n = omp_get_max_threads ? omp_get_max_threads() : 1;
+	if (n < 2 || !again(c, r, TRY_ONE_THREAD))
+		return false;
+	c->threads = n;
+	omp_set_num_threads(1);
+	return true;
+}
+
 static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, struct ops_regs *r)
 {
 	uint32_t cluster;
 	size_t at;
-	const bool now = c->try ? any_differs(c, &cluster, &at) : false;
+	const bool now = c->try && c->try != TRY_ONE_THREAD && any_differs(c, &cluster, &at);
 	if (!c->try)
 		return again(c, r, TRY_OTHER);
 	if (c->try == TRY_OTHER) {
 		if (!now)
-			return false;
+			return again_with_one(run, c, r);
 		c->different = cluster;
 		c->different_at = at;
 		return again(c, r, TRY_SAME);
+	}
+	if (c->try == TRY_ONE_THREAD) {
+		restore_threads(c);
+		if (thread_differs(c, &cluster, &at))
+			tell_difference(t, run, c, "race", cluster, at);
+		return false;
 	}
 	if (c->try == TRY_SAME) {
 		if (now) {

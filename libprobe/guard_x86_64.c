@@ -1,9 +1,34 @@
 /* guard_x86_64.c - a fault, as the signal's context has it. */
 #include "guard.h"
 
+#include <cpuid.h>
 #include <ucontext.h>
 
 const bool guard_again_works = true;
+
+/* How many bytes an instruction with a mask reaches over: k registers are component 5 of what XSAVE wrote (Intel SDM volume 1, 13.4 and
+ * 13.5.6; struct _fpx_sw_bytes of asm/sigcontext.h says whether it did). */
+static void apply_mask(const ucontext_t *u, struct insn *i)
+{
+	enum { COMPONENT = 5, SW_MAGIC = 464, MAGIC = 0x46505853, XFEATURES = 512 };
+	const char *area = (const char *)u->uc_mcontext.fpregs;
+	unsigned size = 0, offset = 0, c = 0, d = 0;
+	uint32_t magic = 0;
+	uint64_t has = 0, mask = 0;
+	if (!i->mask || !i->lane || !area)
+		return;
+	memcpy(&magic, area + SW_MAGIC, sizeof(magic));
+	if (magic != MAGIC || !__get_cpuid_count(0xd, COMPONENT, &size, &offset, &c, &d) || !size)
+		return;
+	memcpy(&has, area + XFEATURES, sizeof(has));
+	if (!(has >> COMPONENT & 1))
+		return;
+	memcpy(&mask, area + offset + 8u * i->mask, sizeof(mask));
+	if (i->width / i->lane < 64)
+		mask &= (UINT64_C(1) << i->width / i->lane) - 1;
+	if (mask)
+		i->width = (uint16_t)((64 - __builtin_clzll(mask)) * i->lane);
+}
 
 void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f)
 {
@@ -15,6 +40,9 @@ void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guar
 		reg[i] = (uint64_t)g[order[i]];
 	*ip = (uintptr_t)g[REG_RIP];
 	*writes = g[REG_ERR] & 2; /* of the page fault's error code */
-	if (f)
-		f->decoded = insn_decode((const uint8_t *)*ip, 15, *ip, reg, &f->insn) && f->insn.memory;
+	if (!f)
+		return;
+	f->decoded = insn_decode((const uint8_t *)*ip, 15, *ip, reg, &f->insn) && f->insn.memory;
+	if (f->decoded)
+		apply_mask(context, &f->insn);
 }

@@ -343,6 +343,10 @@ bool insn_decode(const uint8_t *p, size_t n, uint64_t ip, const uint64_t reg[16]
 	if (f.evex && f.broadcast && !i->writes)
 		i->width = f.wide ? 8 : 4;
 	i->masked |= f.mask != 0;
+	i->mask = f.mask;
+	/* vmovdqu8 and vmovdqu16 have bytes and words; most have what W says. */
+	const bool small = f.map == MAP_0F && (f.opcode == 0x6f || f.opcode == 0x7f) && f.rep == 0xf2;
+	i->lane = !f.mask ? 0 : small ? (f.wide ? 2 : 1) : f.wide ? 8 : 4;
 	i->bits = i->vector ? (uint16_t)(8 * full(&f)) : 0;
 	const unsigned immediate = f.map == MAP_0F3A ? 1 : 0;
 	return read_address(&f, ip, reg, i, p, immediate);

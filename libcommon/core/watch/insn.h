@@ -21,6 +21,8 @@ struct insn {
 	bool masked;    /* only some of the width: a mask decides */
 	uint16_t width; /* bytes */
 	uint16_t bits;  /* of the vector register: 128, 256, 512; 0 */
+	uint8_t mask;   /* EVEX: the register k1 to k7 that decides; 0: none */
+	uint8_t lane;   /* ... over parts of this many bytes; 0: unknown */
 	uint64_t address;
 	int8_t base, index; /* registers; -1: none */
 	uint8_t scale;
