@@ -19,7 +19,6 @@ void run_remove_folder(void);
 /* A new or empty folder that is kept; its absolute path, to be freed. Exits if it cannot be made. */
 char *run_kept_folder(const char *path);
 
-
 /* --timeout for a struct child_spec. */
 static inline int run_timeout_ms(int seconds) { return seconds > INT_MAX / 1000 ? INT_MAX : seconds * 1000; }
 
