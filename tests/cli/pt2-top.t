@@ -75,6 +75,7 @@ exits "a process without a trace" 5 pt2 top $!
 like "... what to do" "$(cat err)" "was started without TORCH_TRACE: .*pt2 run"
 # With py-spy: here one that prints a recorded dump.
 mkdir -p bin
+# shellcheck disable=SC2016
 printf '#!/bin/sh\n[ "$1 $2" = "dump --pid" ] && cat "%s"\n' "$ROOT/tests/data/pasted/pyspy_lowering.txt" >bin/py-spy
 chmod +x bin/py-spy
 exits "... with py-spy" 0 env PATH="$PWD/bin:$PATH" pt2 top $!

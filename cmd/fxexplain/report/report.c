@@ -92,7 +92,7 @@ static void put_verdict(struct report_text *t)
 	buf_addc(t->b, '\n');
 }
 
-/* Public threads that the failure looks like: a maintainer wants to know of them. */
+/* Public threads that the failure looks like: a maintainer should know of them. */
 static void put_known_bugs(struct report_text *t)
 {
 	bool any = false;

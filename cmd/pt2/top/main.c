@@ -269,7 +269,7 @@ const struct opt_command top_command = {
     .footer = "DIR: where TORCH_TRACE points. PID: a process of its own; default: the newest",
     .more = "On a terminal: a screen, redrawn; q ends it, arrows scroll what happened. All processes that trace into the folder are shown, "
 	    "ranks too. "
-	    "Of a process without a trace py-spy reads the stack, where that is installed, and the phase is told from it.",
+	    "Of a process without a trace py-spy reads the stack, where that is installed, and the phase follows from it.",
     .max = 1,
     .run = run_top,
 };

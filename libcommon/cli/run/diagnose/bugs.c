@@ -201,7 +201,7 @@ static void find_bugs(struct explanation *x, struct finding *g, struct slice rel
 			continue;
 		failure_text(x, r, &text);
 	}
-	if (!text.len && g->kind == FINDING_BREAK) /* why torch breaks a graph is no bug */
+	if (!text.len && g->kind == FINDING_BREAK) /* why torch breaks a graph is not a bug */
 		return;
 	add_text(&text, g->evidence);
 	s.text = buf_slice(&text);
