@@ -75,7 +75,7 @@ unlike "no recipe needs the program to succeed" "$(for f in "$ROOT"/tests/data/p
 explanation='  Explanation: Dynamo failed to run FX node with fake tensors: call_function <built-in function linear>(*(FakeTensor(..., size=(4, 126)), Parameter(FakeTensor(..., size=(10, 128)))), **{}): got RuntimeError('"'"'a and b must have same reduction dim, but got [4, 126] X [128, 10].'"'"')
   Hint: Your code may result in an error when running in eager.
 
-  Developer debug context: 
+  Developer debug context:
 
  For more details about this graph break, please visit: https://meta-pytorch.github.io/compile-graph-break-site/gb/gb4315.html
 
@@ -117,6 +117,7 @@ END
 like "paths of Windows" "$(printf 'Traceback (most recent call last):\n  File "C:\\Users\\me\\run.py", line 14, in <module>\n    f(x)\n  File "C:\\Users\\me\\venv\\Lib\\site-packages\\torch\\_inductor\\cpp_builder.py", line 176, in check\n    raise RuntimeError(e)\ntorch._inductor.exc.InductorError: RuntimeError: Compiler: cl is not found.\n' | fxexplain --all -)" 'error +C:\\Users\\me\\run\.py:14'
 
 # ---- whose line, whose kernel ----
+# shellcheck disable=SC2016
 line='File "%s", line 280, in __init__
     validate(data)
 torch._dynamo.exc.Unsupported: Unsupported method call
