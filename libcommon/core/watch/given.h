@@ -4,7 +4,8 @@
  *
  *     struct buf file = {0}, taken = {0};
  *     given_begin(&file, n);                                   // room for n entries, in order of run and call
- *     struct given_entry e = {.run = 0, .call = 3, .arg = 1, .when = GIVEN_BEFORE}, t = {.call = 3, .arg = 0, .when = GIVEN_TAKE};
+ *     struct given_entry e = {.run = 0, .call = 3, .arg = 1, .when = GIVEN_BEFORE};
+ *     struct given_entry t = {.run = 0, .call = 3, .arg = 0, .when = GIVEN_TAKE};
  *     given_add(&file, &e, data, bytes);
  *     given_add(&file, &t, NULL, bytes);
  *     struct watch_options o = {.given = buf_slice(&file), ...};

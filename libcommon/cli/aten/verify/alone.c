@@ -92,7 +92,8 @@ static bool can_be_tried(const struct alone *a, uint32_t call)
 		varied |= is_varied(a, call, r);
 	}
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++) {
-		if (v->o->write[w].v->arg >= 255 || (!v->o->write[w].v->file.n && !v->write[w].empty))
+		if (v->o->write[w].v->meta.device != DEVICE_CPU || v->o->write[w].v->arg >= 255 ||
+		    (!v->o->write[w].v->file.n && !v->write[w].empty))
 			return false;
 		known |= v->write[w].n > 0;
 	}
