@@ -11,9 +11,9 @@
  *     struct watch_options o = {.given = buf_slice(&file), ...};
  *     given_run(&o, &taken, &err);                             // watch/dump.h: the same file, with what was taken
  *
- * A file `given` in the private folder of event.h. GIVEN_AFTER is put there when the call has returned and its results were taken: with what
- * an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not fit the tensor is
- * left alone. The process may write anything into the file: only its own copy tells a tool where things are.
+ * A file `given` in the private folder of event.h. GIVEN_AFTER is put there when the call has returned and its results were taken: with
+ * what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not fit the
+ * tensor is left alone. The process may write anything into the file: only its own copy tells a tool where things are.
  */
 #ifndef PT2_LIVE_GIVEN_H
 #define PT2_LIVE_GIVEN_H

@@ -462,7 +462,7 @@ static int numbers_of_bytes(struct numbers *x, const struct tensor_meta *m, cons
 	return r;
 }
 
-/* A tensor of the given run, with the numbers of another one. False: they are not there. */
+/* A tensor of the given run, with the numbers of another one. False: missing. */
 static bool take_tensor(struct observed_tensor *to, const struct observed_tensor *base, uint32_t call, uint32_t run, uint32_t number,
 			enum given_when when, struct slice given, struct slice taken)
 {
