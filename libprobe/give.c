@@ -2,14 +2,6 @@
 #include "ops.h"
 #include "watch/given.h"
 
-static struct given_file *given;
-
-void ops_given_open(void *file, size_t size)
-{
-	if (given_fits(file, size))
-		given = file;
-}
-
 /* Row-major elements into a tensor or out of it, whatever its strides. */
 static void move(const struct tensor_meta *m, char *data, char *packed, int64_t n, size_t bytes, bool out)
 {
@@ -40,12 +32,13 @@ static void give_to(const struct model *m, struct ops_value *x, struct given_ent
 	    !ops_meta_of(&x->view, &meta, &extent) || !tensor_numel(&meta, &n) || !(d = dtype_info(meta.dtype)) ||
 	    (uint64_t)n * (uint64_t)d->bytes != e->bytes)
 		return;
-	move(&meta, (char *)(uintptr_t)x->view.data, (char *)given + e->offset, n, (size_t)d->bytes, e->when == GIVEN_TAKE);
+	move(&meta, (char *)(uintptr_t)x->view.data, (char *)ops_given + e->offset, n, (size_t)d->bytes, e->when == GIVEN_TAKE);
 	e->done = 1;
 }
 
 void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after)
 {
+	struct given_file *given = ops_given;
 	if (!given || run->run == CALLS_NO_RUN || o->site->kind != SITE_KERNEL)
 		return;
 	for (uint64_t i = given_find(given, run->run, o->call); i < given->used; i++) {

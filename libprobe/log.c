@@ -12,6 +12,7 @@
 #define FETCH_MOST (32u << 20)
 
 struct calls_log *ops_the_log;
+struct given_file *ops_given;
 bool ops_ticks;
 static struct calls_names *the_names;
 
@@ -70,8 +71,7 @@ struct calls_log *ops_log_open(void)
 	the_names = n;
 	if (l->config.want & CALLS_GIVE) {
 		void *given = map_whole(GIVEN_FILE, &size);
-		if (given)
-			ops_given_open(given, size);
+		ops_given = given && given_fits(given, size) ? given : NULL;
 	}
 	fetch_ahead(l);
 	int mode = 0;

@@ -161,6 +161,7 @@ void ops_after_fork(struct ops *ops);
 /* Maps the log if the folder has one; model.c's lock is held. NULL: no calls are requested. It stays mapped forever. */
 struct calls_log *ops_log_open(void);
 extern struct calls_log *ops_the_log;
+extern struct given_file *ops_given; /* with CALLS_GIVE (watch/given.h); NULL */
 static inline struct calls_log *ops_log(void) { return ops_the_log; }
 static inline const struct calls_config *ops_config(void) { return &ops_log()->config; }
 static inline uint32_t ops_want(void) { return ops_config()->want; }
@@ -433,8 +434,6 @@ bool ops_may_save(uint32_t model, uint64_t bytes);
 
 /* ---- give.c ---- */
 
-/* With CALLS_GIVE: maps the file (log.c, with the log). */
-void ops_given_open(void *file, size_t size);
 /* Puts what the tool gave for this call into its tensors, before it or after it; takes from them what it asked for. */
 void ops_give(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, bool after);
 

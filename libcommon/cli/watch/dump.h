@@ -66,7 +66,7 @@ enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN, DUMP_REPLAY };
 struct dump_call {
 	struct slice model, name, nodes, aten;
 	struct slice precision; /* of a Run: torch's settings, "NAME=VALUE ..." */
-	struct slice text; /* the file that .line belongs to: the generated Python of a torch.compile graph; empty: wrapper.cpp */
+	struct slice text;      /* the file that .line belongs to: the generated Python of a torch.compile graph; empty: wrapper.cpp */
 	enum dump_kind kind;
 	uint32_t model_id, run, call, line, pid, tid;
 	uint32_t rank; /* of the process; NONE: it has none */

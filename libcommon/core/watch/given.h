@@ -1,16 +1,19 @@
-/* given.h - numbers that libpt2probe.so puts into a kernel's tensors and takes from them: what a tool calls a kernel with in place of what the
- * model computed.
+/* given.h - numbers that libpt2probe.so puts into a kernel's tensors and takes from them.
+ *
+ * A tool calls a kernel with them in place of what the model computed.
  *
  *     struct buf file = {0}, taken = {0};
  *     given_begin(&file, n);                                   // room for n entries, in order of run and call
- *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 1, .when = GIVEN_BEFORE}, data, bytes);
- *     given_add(&file, &(struct given_entry){.run = 0, .call = 3, .arg = 0, .when = GIVEN_TAKE}, NULL, bytes);
+ *     struct given_entry e = {.run = 0, .call = 3, .arg = 1, .when = GIVEN_BEFORE};
+ *     struct given_entry t = {.run = 0, .call = 3, .arg = 0, .when = GIVEN_TAKE};
+ *     given_add(&file, &e, data, bytes);
+ *     given_add(&file, &t, NULL, bytes);
  *     struct watch_options o = {.given = buf_slice(&file), ...};
- *     given_run(&o, &taken, &failed, &err);                    // watch/dump.h: the same file, with what was taken
+ *     given_run(&o, &taken, &err);                             // watch/dump.h: the same file, with what was taken
  *
- * A file `given` in the private folder of event.h. GIVEN_AFTER is put there when the call has returned and its results were taken: with what
- * an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not fit the tensor is
- * left alone. The process may write anything into the file: only its own copy tells a tool where things are.
+ * A file `given` in the private folder of event.h. GIVEN_AFTER is put there when the call has returned and its results were taken: with
+ * what an earlier run computed, the model goes on as it did then. Elements are row-major, whatever the strides. What does not fit the
+ * tensor is left alone. The process may write anything into the file: only its own copy tells a tool where things are.
  */
 #ifndef PT2_LIVE_GIVEN_H
 #define PT2_LIVE_GIVEN_H

@@ -92,7 +92,8 @@ static bool can_be_tried(const struct alone *a, uint32_t call)
 		varied |= is_varied(a, call, r);
 	}
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++) {
-		if (v->o->write[w].v->arg >= 255 || (!v->o->write[w].v->file.n && !v->write[w].empty))
+		if (v->o->write[w].v->meta.device != DEVICE_CPU || v->o->write[w].v->arg >= 255 ||
+		    (!v->o->write[w].v->file.n && !v->write[w].empty))
 			return false;
 		known |= v->write[w].n > 0;
 	}
@@ -461,7 +462,7 @@ static int numbers_of_bytes(struct numbers *x, const struct tensor_meta *m, cons
 	return r;
 }
 
-/* A tensor of the given run, with the numbers of another one. False: they are not there. */
+/* A tensor of the given run, with the numbers of another one. False: missing. */
 static bool take_tensor(struct observed_tensor *to, const struct observed_tensor *base, uint32_t call, uint32_t run, uint32_t number,
 			enum given_when when, struct slice given, struct slice taken)
 {
