@@ -46,10 +46,9 @@ static int refuse_missing(const struct graph *g, const char *path, struct err *e
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(m[i].op, 100));
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);
-	const int r =
-	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/GRAPHS.md lists the supported ones)", path,
-			buf_str(&b))
-	      : 0;
+	const int r = n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/GRAPHS.md lists the supported ones)",
+				  path, buf_str(&b))
+			: 0;
 	buf_release(&b);
 	return r;
 }

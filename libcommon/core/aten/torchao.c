@@ -1,4 +1,4 @@
-/* torchao's affine quantization (torchao 0.14, torchao/quantization/quant_primitives.py): one scale and zero point for each block of a tensor. */
+/* torchao's affine quantization (torchao/quantization/quant_primitives.py): one scale and zero point for each block of a tensor. */
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
@@ -7,7 +7,8 @@ static struct aten_value T(struct aten_tensor *t) {
 	return aten_of(t);
 }
 
-/* A tensor's sizes by blocks: [3, 3, 10, 10] by (3, 3, 2, 10) is [3, 3, 5, 2, 10], reduced over dims 0, 1, 3 and 4 (_get_reduction_params). */
+/* A tensor's sizes by blocks: [3, 3, 10, 10] by (3, 3, 2, 10) is [3, 3, 5, 2, 10], reduced over dims 0, 1, 3 and 4
+ * (_get_reduction_params). */
 struct blocks {
 	int64_t size[ATEN_DIMS], reduced[ATEN_DIMS], dim[ATEN_DIMS];
 	int n, n_dim;

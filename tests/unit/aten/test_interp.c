@@ -103,7 +103,7 @@ static const struct {
     {"v = torch.ops.aten._assert_tensor_metadata.default(x, None, None, torch.float64)\n        return (v,)",
      "the program asserts that this is float64, but it is float32"},
     {"v = torch.ops.aten._assert_tensor_metadata.default(x, [2, 4])\n        return (v,)", "asserts sizes that differ"},
-    {"v = torch.ops.higher_order.flex_attention(x)\n        return (v,)", "unsupported higher-order operator"},
+    {"v = torch.ops.higher_order.with_effects(x)\n        return (v,)", "unsupported higher-order operator"},
     {"v = torch.ops.higher_order.cond(True, x, x, ())\n        return (v,)", "its operand 1 (true_fn) is not a subgraph"},
     {"v = torch.ops.aten.unbind.int(x)\n        w = v[2]\n        return (w,)", "item 2 of a list of 2"},
     {"v = torch.ops.aten.to.dtype(x, torch.nothing)\n        return (v,)", "unsupported operand 'torch.nothing'"},
@@ -283,6 +283,40 @@ static void shapes_without_values(void **state)
 	symbind_release(&env);
 }
 
+/* torch.vmap over the rows of x: an element-wise operator at once, a sum lane by lane. */
+static void vmap_has_lanes(void **state)
+{
+	(void)state;
+	struct aten_value out;
+	const char *body = "a = torch._functorch.predispatch._add_batch_dim(x, 0, 1)\n"
+			   "        b = torch.ops.aten.mul.Tensor(a, 2)\n"
+			   "        c = torch.ops.aten.sum.default(b)\n"
+			   "        d = torch.ops.aten.sub.Tensor(a, c)\n"
+			   "        n = torch.ops.aten.sym_size.int(a, 0)\n"
+			   "        e = torch._functorch.predispatch._remove_batch_dim(d, 1, 2, 1)\n"
+			   "        f = torch._functorch.predispatch._remove_batch_dim(c, 1, 2, 0)\n"
+			   "        return (e, f, n)";
+	if (run_body(body, &out) < 0)
+		fail_msg("%s", err.text);
+	const struct aten_tensor *e = out.item[0].tensor, *f = out.item[1].tensor;
+	assert_int_equal(e->n_dim, 2);
+	assert_int_equal(e->size[0], 3);
+	assert_int_equal(e->size[1], 2);
+	float v[6];
+	aten_convert(DTYPE_F32, v, 4, DTYPE_F32, aten_data(f), f->stride[0] * 4, 2);
+	assert_true(v[0] == 6 && v[1] == 24);
+	for (int64_t k = 0; k < 2; k++) /* lane k: x[k] - 2 * sum(x[k]) */
+		for (int64_t i = 0; i < 3; i++) {
+			float got;
+			memcpy(&got, aten_data(e) + (i * e->stride[0] + k * e->stride[1]) * 4, sizeof(got));
+			assert_true(got == (float)(3 * k + i) - (k ? 24 : 6));
+		}
+	assert_int_equal(out.item[2].i, 3);
+	aten_value_release(&out);
+	assert_int_equal(run_body("a = torch._functorch.predispatch._add_batch_dim(x, 2, 1)\n        return (a,)", &out), -1);
+	assert_non_null(strstr(err.text, "out of range"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +330,7 @@ int main(void)
 	    cmocka_unit_test(in_double_precision),
 	    cmocka_unit_test(missing_operators_are_counted),
 	    cmocka_unit_test(shapes_without_values),
+	    cmocka_unit_test(vmap_has_lanes),
 	};
 	return RUN(tests);
 }
