@@ -10,7 +10,8 @@
  * copied once, to pages that cannot be written. Extern kernels (BLAS, oneDNN) get their tensors as they are.
  *
  * CALLS_BOUNDS_TWICE: the kernel runs twice for one call, right and left, and what is not its own, or was never written, is filled
- * differently: results that differ come from it (or from a race: a third run, like the first, tells). Without it, every other run is left.
+ * differently: results that differ come from it (or from a race: a third run, like the first, tells). So it is in the first two runs of a
+ * model. Without it, the first run is right, and all later ones are left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
  * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is told, and the process dies as it would

@@ -12,6 +12,7 @@ enum {
 	REGIONS = 8192,
 	GUARD_LEAST = 64 << 10, /* unmapped on each side */
 	GUARD_MOST = 1 << 20,
+	LEAST_ZONE = 64,
 	CLASSES = 40, /* free regions, by the power of two of their pages */
 };
 
@@ -83,7 +84,7 @@ static void forget_faults(struct guard_region *r)
 struct guard_region *guard_take(size_t bytes, uintptr_t address, size_t unit, enum guard_side side)
 {
 	unsigned class;
-	const size_t room = pages_for(bytes + 16, &class);
+	const size_t room = pages_for(bytes + LEAST_ZONE, &class); /* behind what lies left */
 	pthread_mutex_lock(&lock);
 	struct guard_region *r = free_one[class];
 	if (r)

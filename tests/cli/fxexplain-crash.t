@@ -99,4 +99,28 @@ exits "an incomplete core file" 3 bash -c "head -c 700 '$core' >cut.core; fxexpl
 exits "two core files are rejected" 2 fxexplain crash "$core" "$core"
 exits "a core file and a text" 1 fxexplain crash "$core" "$data/expand.txt" crash.pt2
 like "Python frames come from the text" "$(cat out)" 'crash.py:[0-9]+ in run'
+
+# ---- models by their symbols, damaged heaps, what to do next ----
+cat >renamed.txt <<'END'
+Program terminated with signal SIGSEGV, Segmentation fault.
+#0  0x00007f3a1c0a5b10 in cpp_fused_relu_0 () from /srv/app/detector.so
+#1  0x00007f3a1c0a6d42 in torch::aot_inductor::AOTInductorModel::run_impl(AtenTensorOpaque**, AtenTensorOpaque**) () from /srv/app/detector.so
+#2  0x00007f3a1c0a9000 in ?? () from /srv/app/detector.so
+#3  0x000055d0c0a01234 in main () from /srv/app/server
+END
+exits "a model's library with a name of its own" 1 fxexplain crash renamed.txt
+like "its kernel is named" "$(cat out)" 'in the kernel cpp_fused_relu_0'
+unlike "it is no custom op" "$(cat out)" 'custom op'
+cat >malloc.txt <<'END'
+Program terminated with signal SIGABRT, Aborted.
+#0  0x00007f3a1d08aeec in ?? () from /lib/x86_64-linux-gnu/libc.so.6
+#1  0x00007f3a1d03bfb2 in raise () from /lib/x86_64-linux-gnu/libc.so.6
+#2  0x00007f3a1d026472 in abort () from /lib/x86_64-linux-gnu/libc.so.6
+#3  0x00007f3a1d0984c0 in posix_memalign () from /lib/x86_64-linux-gnu/libc.so.6
+#4  0x00007f3a1e012340 in c10::alloc_cpu(unsigned long) () from /opt/torch/lib/libc10.so
+#5  0x00007f3a1c0a6d42 in torch::aot_inductor::AOTInductorModel::run_impl(AtenTensorOpaque**, AtenTensorOpaque**) () from /srv/app/detector.so
+END
+exits "abort() below malloc" 1 fxexplain crash malloc.txt
+like "is a damaged heap" "$(cat out)" 'the heap was corrupted earlier'
+like "the next command looks for the kernel" "$(cat out)" 'pt2-run --bounds model.pt2 INPUT'
 done_testing

@@ -142,7 +142,8 @@ static bool aborted_in_malloc(const struct crash *c)
 			return false;
 		if (aborts && slice_any(f->symbol, exported, slice_starts))
 			return true;
-		aborts |= slice_is(f->symbol, "abort") || slice_starts(f->symbol, "abort+") || slice_starts(f->symbol, "__libc_message");
+		aborts = aborts || slice_starts(f->symbol, "__libc_message") ||
+			 (slice_starts(f->symbol, "abort") && (f->symbol.n == 5 || !isalnum((unsigned char)f->symbol.p[5])));
 	}
 	return false;
 }
