@@ -228,13 +228,16 @@ static int go_on(struct mend_search *s, struct err *err)
 		const struct finding *g = NULL;
 		bool any = !now->as_eager_ends && !s->n_step && !given_up(s, SLICE("crash"));
 		struct slice key = SLICE("crash");
-		for (uint32_t i = 0; i < now->x.n_finding && !g && !any; i++) {
-			if (!trial_counts(&now->x.finding[i]))
-				continue;
-			key = key_of(&s->arena, now, &now->x.finding[i]);
-			if (!given_up(s, key))
-				g = &now->x.finding[i];
-		}
+		/* Breaks before recompiles, each worst first: what recompiles after a break is often its consequence, never the other way round. */
+		for (int pass = 0; pass < 2; pass++)
+			for (uint32_t i = 0; i < now->x.n_finding && !g && !any; i++) {
+				const struct finding *h = &now->x.finding[i];
+				if (!trial_counts(h) || (h->kind == FINDING_RECOMPILE || h->kind == FINDING_LIMIT) != (pass == 1))
+					continue;
+				key = key_of(&s->arena, now, h);
+				if (!given_up(s, key))
+					g = h;
+			}
 		if (!g && !any)
 			return 0;
 		int done = solve(s, now, g, err);
