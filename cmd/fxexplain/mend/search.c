@@ -106,11 +106,14 @@ static struct slice went_with(struct mend_search *s, const struct mend_trial *ol
 	return arena_slice(&s->arena, buf_slice(&b));
 }
 
-static const char *covers(const struct mend_search *s, struct slice kind, const struct mend_trial *t)
+/* given: what the candidate itself says; 0: nothing. */
+static const char *covers(const struct mend_search *s, struct slice kind, double given, const struct mend_trial *t)
 {
 	double least = slice_is(kind, "region")                                                               ? 0.5
 		       : slice_is(kind, "operator") || slice_is(kind, "branchless") || slice_is(kind, "move") ? 0.6
 													      : 0.85;
+	if (given > 0)
+		least = given;
 	if (s->crashes)
 		return NULL; /* what it compiled before it crashed cannot be compared */
 	return (double)t->n.ops < least * (double)s->base->n.ops ? "less is compiled" : NULL;
@@ -145,7 +148,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 		return -1;
 	row.n = r->n;
 	row.seconds = r->seconds;
-	const char *less = covers(s, row.kind, r);
+	const char *less = covers(s, row.kind, json_number(t, c, "least", 0), r);
 	bool gone = g ? trial_gone(now, g, r) : r->as_eager_ends;
 	if (!r->equal)
 		row.verdict = r->differs;
