@@ -72,7 +72,7 @@ class Candidates:
                                 return out
         return out
 
-    def add(self, kind, title, edited, price="", region=False, size=0):
+    def add(self, kind, title, edited, price="", region=False, size=0, least=0.0):
         """edited: {path: text or None}; None where an edit was not possible."""
         if not edited or any(t is None for t in edited.values()):
             return
@@ -86,7 +86,7 @@ class Candidates:
         if key in self.seen or all(self.server.text_of(p, self.texts) == t for p, t in edited.items()):
             return
         self.seen.add(key)
-        self.out.append({"kind": kind, "title": title, "texts": texts, "price": price, "region": region, "size": size})
+        self.out.append({"kind": kind, "title": title, "texts": texts, "price": price, "region": region, "size": size, "least": least})
 
     def probe(self, path, line, expr):
         self.probes.setdefault(path, {}).setdefault(line, [])
@@ -746,11 +746,14 @@ class Candidates:
                     words = ", ".join(s.seg(k) for k in c.keywords)
             if not remove:
                 continue
+            # The backward pass and the optimizer are most of what such a step has in graphs; outside of it they run as torch's own code.
+            steps = any(isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr == "backward" for x in ast.walk(n))
+            outside = {"price": "the backward pass and the optimizer are outside of what is compiled", "least": 0.02} if steps else {}
             called = {(x.func.attr if isinstance(x.func, ast.Attribute) else getattr(x.func, "id", "")) for x in ast.walk(n) if isinstance(x, ast.Call)}
             for a in s.tree.body:
                 if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in loads(n) & called:
                     end, name = s.offset[a.end_lineno], a.targets[0].id
-                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s = torch.compile(%s%s)\n" % (name, name, ", " + words if words else ""))])}, region=True)
+                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s = torch.compile(%s%s)\n" % (name, name, ", " + words if words else ""))])}, region=True, **outside)
             for g in ast.walk(s.tree):
                 if isinstance(g, ast.FunctionDef) and g.name in called and g is not n and not g.name.startswith("__"):
                     at = s.offset[g.lineno - 1] if not g.decorator_list else s.offset[g.decorator_list[0].lineno - 1]

@@ -70,12 +70,6 @@ def one(fx, python, path, with_today, out):
     return name, d, ""
 
 
-def worst_gone(d):
-    """The first finding that was tried: was an edit for it kept, or did it go with another?"""
-    first = d["tries"][0]["finding"] if d["tries"] else None
-    return first is None or any(e["finding"] == first or first[:80] in e["with"] for e in d["edits"])
-
-
 def main():
     options = dict(a[2:].partition("=")[::2] for a in sys.argv[1:] if a.startswith("--"))
     fx, python, *programs = [a for a in sys.argv[1:] if not a.startswith("--")]
@@ -88,7 +82,7 @@ def main():
                 continue
             a, z = d["before"], d["after"]
             row = {"breaks": (a["graph_breaks"], z["graph_breaks"]), "recompiles": (a["recompiles"], z["recompiles"]), "calls": (a["graph_calls"], z["graph_calls"]),
-                   "zero": z["graph_breaks"] == 0, "worst": worst_gone(d), "equal": z["equal"] or not d["edits"], "runs": d["runs"], "seconds": d["seconds"], "today": d.get("today")}
+                   "zero": z["graph_breaks"] == 0, "worst": d["worst_gone"], "equal": z["equal"] or not d["edits"], "runs": d["runs"], "seconds": d["seconds"], "today": d.get("today")}
             rows.append((name, row))
             print("%s %d - %s: breaks %d -> %d, recompiles %d -> %d, graph calls %d -> %d%s%s; %d runs, %.0f s%s" % (
                 "ok" if row["equal"] else "not ok", len(rows), name, *row["breaks"], *row["recompiles"], *row["calls"], "" if row["worst"] else "; the worst finding stays",

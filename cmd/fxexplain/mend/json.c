@@ -38,6 +38,11 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 	json_member_str(&o, "eager", s->eager ? s->eager->status : SLICE(""));
 	json_member_str(&o, "volatile", s->volatile_names);
 	json_member_bool(&o, "compiled_crashes", s->crashes);
+	const struct finding *worst = NULL;
+	for (uint32_t i = 0; s->base && i < s->base->x.n_finding && !worst; i++)
+		worst = trial_counts(&s->base->x.finding[i]) ? &s->base->x.finding[i] : NULL;
+	json_member_str(&o, "worst", worst ? worst->title : SLICE(""));
+	json_member_bool(&o, "worst_gone", !worst || trial_gone(s->base, worst, best));
 	figures(&o, "before", s->whole_base ? s->whole_base : s->base);
 	figures(&o, "after", s->whole_best ? s->whole_best : best);
 	figures(&o, "as_is", s->as_is);

@@ -106,11 +106,14 @@ static struct slice went_with(struct mend_search *s, const struct mend_trial *ol
 	return arena_slice(&s->arena, buf_slice(&b));
 }
 
-static const char *covers(const struct mend_search *s, struct slice kind, const struct mend_trial *t)
+/* given: what the candidate itself says; 0: nothing. */
+static const char *covers(const struct mend_search *s, struct slice kind, double given, const struct mend_trial *t)
 {
 	double least = slice_is(kind, "region")                                                               ? 0.5
 		       : slice_is(kind, "operator") || slice_is(kind, "branchless") || slice_is(kind, "move") ? 0.6
 													      : 0.85;
+	if (given > 0)
+		least = given;
 	if (s->crashes)
 		return NULL; /* what it compiled before it crashed cannot be compared */
 	return (double)t->n.ops < least * (double)s->base->n.ops ? "less is compiled" : NULL;
@@ -145,7 +148,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 		return -1;
 	row.n = r->n;
 	row.seconds = r->seconds;
-	const char *less = covers(s, row.kind, r);
+	const char *less = covers(s, row.kind, json_number(t, c, "least", 0), r);
 	bool gone = g ? trial_gone(now, g, r) : r->as_eager_ends;
 	if (!r->equal)
 		row.verdict = r->differs;
@@ -228,13 +231,16 @@ static int go_on(struct mend_search *s, struct err *err)
 		const struct finding *g = NULL;
 		bool any = !now->as_eager_ends && !s->n_step && !given_up(s, SLICE("crash"));
 		struct slice key = SLICE("crash");
-		for (uint32_t i = 0; i < now->x.n_finding && !g && !any; i++) {
-			if (!trial_counts(&now->x.finding[i]))
-				continue;
-			key = key_of(&s->arena, now, &now->x.finding[i]);
-			if (!given_up(s, key))
-				g = &now->x.finding[i];
-		}
+		/* Breaks before recompiles, each worst first: what recompiles after a break is often its consequence, never the other way round. */
+		for (int pass = 0; pass < 2; pass++)
+			for (uint32_t i = 0; i < now->x.n_finding && !g && !any; i++) {
+				const struct finding *h = &now->x.finding[i];
+				if (!trial_counts(h) || (h->kind == FINDING_RECOMPILE || h->kind == FINDING_LIMIT) != (pass == 1))
+					continue;
+				key = key_of(&s->arena, now, h);
+				if (!given_up(s, key))
+					g = h;
+			}
 		if (!g && !any)
 			return 0;
 		int done = solve(s, now, g, err);
