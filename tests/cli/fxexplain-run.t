@@ -373,6 +373,31 @@ is "only the first run's output is shown" "$(tr '\n' ' ' <out)" "compiled input 
 like "it says so" "$(cat err)" "running it again with TORCH_COMPILE_DISABLE=1.*without torch.compile: 'python3' exited with status 1.*Failed: the program itself \(eager fails too\)"
 run fxexplain run --recheck -- python3 again.py pass same <<<input
 is "a command that works is run once" "$(grep -c 'running it again' err)" "0"
+# An operator says it in other words of fake tensors, at the same line.
+cat >rejects.py <<'EOS'
+import os, sys
+eager = os.environ.get("TORCH_COMPILE_DISABLE") == "1"
+def fail(text):
+    sys.stderr.write('Traceback (most recent call last):\n  File "/home/user/app/m.py", line 3, in f\n    return x @ w\n%s\n' % text)
+    sys.exit(1)
+fake = """torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call
+  Explanation: Dynamo failed to run FX node with fake tensors: call_function <built-in function matmul>(*(FakeTensor(..., size=(3, 4)), FakeTensor(..., size=(5, 2))), **{}): got RuntimeError('a and b must have same reduction dim, but got [3, 4] X [5, 2].')
+  Hint: Your code may result in an error when running in eager. Please double check that your code doesn't contain a similar error when actually running eager/uncompiled. You can do this by removing the `torch.compile` call, or by using `torch.compiler.set_stance("force_eager")`. 
+
+  Developer debug context: 
+
+ For more details about this graph break, please visit: https://meta-pytorch.github.io/compile-graph-break-site/gb/gb4315.html
+
+from user code:
+   File "/home/user/app/m.py", line 3, in f
+    def f(x, w): return x @ w
+                        ^^^^^
+"""
+fail("RuntimeError: mat1 and mat2 shapes cannot be multiplied (%sx4 and 5x2)" % sys.argv[1] if eager else fake)
+EOS
+operator() { fxexplain run -q --recheck --json -o again.json -- python3 rejects.py "$1" >/dev/null 2>&1; jq -r '.verdict | [.component, .basis] | map(. // "-") | join(", ")' again.json; }
+is "an operator's other words with the same numbers" "$(operator 3)" "eager, seen"
+is "with other numbers" "$(operator 7)" "-, not known"
 is "a second run that dies" "$(recheck same signal)" "1 -, not known, which part failed (eager fails in another way)"
 # By itself: only on a copy of the files, where that can be had.
 cat >alone.py <<'EOS'

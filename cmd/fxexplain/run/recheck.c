@@ -187,6 +187,46 @@ static bool same_words(const struct buf *a, const struct buf *b)
 	return a->len && slice_eq(buf_slice(&p), buf_slice(&q));
 }
 
+/* Does a number begin at i? Not that of a name (mat1), but both of 3x4. */
+static bool begins_number(struct slice s, size_t i)
+{
+	if (!is_digit(s.p[i]) || (i && is_digit(s.p[i - 1])))
+		return false;
+	return !i || !is_letter(s.p[i - 1]) || (i > 1 && is_digit(s.p[i - 2]));
+}
+
+/* The next number from *at on; false: there is none. */
+static bool next_number(struct slice s, size_t *at, uint64_t *out)
+{
+	size_t i = *at, n = 0;
+	while (i < s.n && !begins_number(s, i))
+		i++;
+	while (i + n < s.n && is_digit(s.p[i + n]))
+		n++;
+	*at = i + n;
+	return n && slice_u64(slice_of(s.p + i, n), out);
+}
+
+/* An operator rejects fake tensors, too, often in other words: "a and b must have same reduction dim, but got [3, 4] X [5, 2]" for
+ * "mat1 and mat2 shapes cannot be multiplied (3x4 and 5x2)". The same type and the same numbers, in that order, are the same. */
+static bool same_operands(const struct buf *a, const struct buf *b)
+{
+	struct slice p = buf_slice(a), q = buf_slice(b);
+	size_t i = slice_until(p, ": ").n, k = slice_until(q, ": ").n;
+	uint64_t m = 0, n = 0;
+	unsigned both = 0;
+	if (!p.n || !slice_eq(slice_until(p, ": "), slice_until(q, ": ")))
+		return false;
+	for (;;) {
+		const bool more = next_number(p, &i, &m);
+		if (more != next_number(q, &k, &n) || (more && m != n))
+			return false;
+		if (!more)
+			return both >= 2;
+		both++;
+	}
+}
+
 static bool same_place(const struct facts *f, const struct fact_failure *a, const struct facts *g, const struct fact_failure *b)
 {
 	return a->user.line == b->user.line && slice_eq(slice_base(facts_text(f, a->user.file)), slice_base(facts_text(g, b->user.file)));
@@ -212,7 +252,8 @@ void recheck_tell(const struct recheck *c, const struct child_result *first, str
 		words_of(&g, now, &error);
 		words_of(f, then, &before);
 		inner_words(f, then, &inner);
-		same = same && same_place(f, then, &g, now) && (same_words(&before, &error) || same_words(&inner, &error));
+		same = same && same_place(f, then, &g, now) &&
+		       (same_words(&before, &error) || same_words(&inner, &error) || same_operands(&inner, &error));
 	} else {
 		same = same && !now && !then && first->sig;
 		child_describe(&c->r, &error);

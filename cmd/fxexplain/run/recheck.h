@@ -10,8 +10,9 @@
  * and, where nobody is asked, if the command took nothing from standard input.
  *
  * Only the same failure counts as "eager fails too": the same exception, with the same message (apart from numbers and paths that vary), at
- * the same line of the program; what Dynamo raises for an exception of the traced code is compared by that exception. Without an exception,
- * the same signal. Anything else is another failure: with fullgraph=True, torch itself fails when nothing is compiled.
+ * the same line of the program; what Dynamo raises for an exception of the traced code is compared by that exception, and what an
+ * operator raises of fake tensors by type, place and numbers. Without an exception, the same signal. Anything else is another failure:
+ * with fullgraph=True, torch itself fails when nothing is compiled.
  */
 #ifndef RECHECK_H
 #define RECHECK_H
