@@ -111,6 +111,26 @@ CASES = {
 }
 
 
+def of_torchvision():
+    """Its operators, where it is installed."""
+    try:
+        from torchvision import ops
+    except Exception:  # noqa: BLE001
+        return {}
+    x, box = torch.randn(2, 8, 12, 14), torch.rand(6, 4) * 6
+    box[:, 2:] += box[:, :2] + 1
+    rois, w = torch.cat([torch.randint(0, 2, (6, 1)).float(), box], 1), torch.randn(6, 4, 3, 3)
+    offset, mask, raw = torch.randn(2, 36, 12, 14), torch.rand(2, 18, 12, 14), torch.ops.torchvision
+    return {
+        "roi_align": (Module(lambda x, r: (ops.roi_align(x, r, (3, 4), 0.5, 2, True), ops.roi_align(x, r, (3, 4)))), (x, rois)),
+        "roi_pool": (Module(lambda x, r: raw.roi_pool(x, r, 0.7, 3, 2)), (x, rois)),
+        "ps_roi_align": (Module(lambda x, r: raw.ps_roi_align(x, r, 0.9, 2, 2, 2)), (x, rois)),
+        "ps_roi_pool": (Module(lambda x, r: raw.ps_roi_pool(x, r, 0.9, 2, 2)), (x, rois)),
+        "deform_conv2d": (Module(lambda x, o, w, m: ops.deform_conv2d(x, o, w, torch.ones(6), padding=1, mask=m)), (x, offset, w, mask)),
+        "nms": (Module(lambda b, s: ops.nms(b, s, 0.3)), (box, torch.rand(6))),
+    }
+
+
 class Mixed(torch.nn.Module):
     def __init__(self, activation):
         super().__init__()
@@ -144,7 +164,7 @@ def main():
         test(f"autocast.c has what torch {torch.__version__} has registered for {gpu}", sorted(registered - set(rows) - NOT_HERE[gpu]))
         test(f"and nothing else but what is composed, for {gpu}", sorted(set(rows) - composed - registered))
     torch.manual_seed(0)
-    for name, (module, inputs) in CASES.items():
+    for name, (module, inputs) in {**CASES, **of_torchvision()}.items():
         try:
             test(name, run(module, inputs))
         except Exception as e:  # noqa: BLE001
