@@ -19,7 +19,7 @@ void run_remove_folder(void);
 /* A new or empty folder that is kept; its absolute path, to be freed. Exits if it cannot be made. */
 char *run_kept_folder(const char *path);
 
-/* The path of a tool of ours: beside this program, or in PATH; to be freed, NULL: it is missing. */
+/* The path of a tool: beside this program, or in PATH; to be freed, NULL: it is missing. */
 char *run_find_tool(const char *name);
 
 /* --timeout for a struct child_spec. */
