@@ -37,7 +37,7 @@ kill_in() {
 kill_in pt2run pt2-run -n 1000000 "${mlp[@]}" -o out.npz
 kill_in pt2live aoti-checkinputs -- sleep 5
 kill_in fxminify fxminify --test 'sleep 5; true' graph.py -o out.py
-kill_in fxexplain fxexplain run -- sleep 5
+kill_in fxexplain fxexplain run --no-keep -- sleep 5
 kill_in aoti-printer aoti-printer -N 1000000 "${mlp[@]}"
 aoti-printer -N 1000000 "${mlp[@]}" >/dev/null 2>&1 &
 for _ in $(seq 500); do compgen -G "tmp/aoti-printer.??????" >/dev/null && break; sleep 0.02; done
@@ -49,14 +49,14 @@ is "a tool killed with its broker alive leaves nothing" "$(ls tmp)" ""
 mv left/* tmp
 like "kill -9 of both leaves directories" "$(find tmp -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\..*//' | sort -u | tr '\n' ' ')" "aoti-printer fxexplain fxminify pt2live pt2run "
 mkdir tmp/fxminify.backup
-exits "the next tool that makes a directory" 4 fxexplain run -q -- true
+exits "the next tool that makes a directory" 4 fxexplain run -q --no-keep -- true
 is "it removes those and nothing else" "$(ls tmp)" fxminify.backup
 rmdir tmp/fxminify.backup
 aoti-checkinputs -- sh -c 'until [ -e stop ]; do sleep 0.05; done' >/dev/null 2>&1 &
 for _ in $(seq 500); do compgen -G "tmp/pt2live.??????/counters*" >/dev/null && break; sleep 0.02; done
 lives=$(echo tmp/pt2live.*)
 touch -d '3 years ago' "$lives" "$lives/.pt2utils"
-fxexplain run -q -- true
+fxexplain run -q --no-keep -- true
 ok "the directory of a running tool is kept, whatever its age" test -d "$lives"
 touch stop
 wait

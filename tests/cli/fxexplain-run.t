@@ -382,9 +382,9 @@ def fail(text):
     sys.exit(1)
 fake = """torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call
   Explanation: Dynamo failed to run FX node with fake tensors: call_function <built-in function matmul>(*(FakeTensor(..., size=(3, 4)), FakeTensor(..., size=(5, 2))), **{}): got RuntimeError('a and b must have same reduction dim, but got [3, 4] X [5, 2].')
-  Hint: Your code may result in an error when running in eager. Please double check that your code doesn't contain a similar error when actually running eager/uncompiled. You can do this by removing the `torch.compile` call, or by using `torch.compiler.set_stance("force_eager")`. 
+  Hint: Your code may result in an error when running in eager. Please double check that your code doesn't contain a similar error when actually running eager/uncompiled. You can do this by removing the `torch.compile` call, or by using `torch.compiler.set_stance("force_eager")`.
 
-  Developer debug context: 
+  Developer debug context:
 
  For more details about this graph break, please visit: https://meta-pytorch.github.io/compile-graph-break-site/gb/gb4315.html
 
