@@ -54,6 +54,9 @@ FAKE_HELLO="python3 cannot import torch (no)" exits "no torch" 4 mend -- ./pytho
 like "the message" "$(cat err)" 'cannot import torch'
 FAKE_HELLO="the program cannot get its own view of the files here (mount: EPERM)" run fxexplain mend -- ./python3-fake app.py
 [ "$status" != 4 ] || like "without its own view it asks for --unconfined" "$(cat err)" '\-\-unconfined'
+printf '#!/bin/sh\necho broken >&2; exit 3\n' >python3-bad && chmod +x python3-bad
+exits "a Python that does not start" 4 timeout 20 fxexplain mend --unconfined -- ./python3-bad app.py
+like "its own message is shown" "$(cat err)" 'did not start: broken'
 exits "several processes" 2 mend -- torchrun app.py
 exits "no Python program" 2 mend -- sh -c true
 exits "no file" 2 mend -- ./python3-fake -c pass

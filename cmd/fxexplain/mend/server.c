@@ -146,8 +146,10 @@ struct mend_server *mend_server_start(const struct mend_server_spec *spec, struc
 		} else {
 			LOCAL_BUF said = {0};
 			struct child_event ev = {0};
-			while (ev.what != CHILD_ENDED && childset_wait(&s->set, -1, 2000, &ev) == 0 && ev.what != CHILD_NOTHING)
-				;
+			child_close_stream(s->child, 1); /* else its end is reported again and again */
+			for (int i = 0; i < 20 && ev.what != CHILD_ENDED; i++)
+				if (childset_wait(&s->set, -1, 500, &ev) < 0 || ev.what == CHILD_NOTHING || ev.what == CHILD_INTERRUPTED)
+					break;
 			child_output_text(&child_result(s->child)->err, &said);
 			if (said.len)
 				err_set(err, EXIT_ENVIRON, "'%s' did not start: %.*s", spec->program->python,
