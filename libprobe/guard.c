@@ -671,7 +671,7 @@ static void tell(const struct ops_thread *t, const struct ops_run *run, const st
 	event_end(&o, &b);
 }
 
-/* A fault that nothing of ours explains: the process is about to die. Only in the model's own code, which holds no lock of malloc()'s. */
+/* A fault that no guard explains: the process is about to die. Only in the model's own code, which holds no lock of malloc()'s. */
 static int64_t place_in(const struct guard_call *c, const struct part *p, uintptr_t address)
 {
 	const struct cluster *k = &c->cluster[p->cluster];
@@ -695,7 +695,7 @@ static const struct part *nearest(const struct guard_call *c, uintptr_t address)
 	return best;
 }
 
-/* A fault that nothing of ours explains: the process is about to die. Only in the model's own code, which holds no lock of malloc()'s. */
+/* A fault that no guard explains: the process is about to die. Only in the model's own code, which holds no lock of malloc()'s. */
 static void tell_wild(uintptr_t address, uintptr_t ip, bool writes)
 {
 	const struct ops_thread *t = atomic_load(&running);

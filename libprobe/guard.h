@@ -14,7 +14,7 @@
  * model. Without it, the first run is right, and all later ones are left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
- * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is told, and the process dies as it would
+ * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is reported, and the process dies as it would
  * have.
  *
  * Found: event LIVE_BOUNDS, once for each place; LIVE_BOUNDS_SUMMARY when a run ends.

@@ -232,7 +232,7 @@ static bool (*freed_at)(uintptr_t address, uintptr_t *low, uint64_t *bytes);
 static struct guard_freed freed[FREED_MOST];
 static _Atomic uint32_t n_freed;
 
-/* What it holds now is made up; the kernel goes on. */
+/* What it holds now is generated; the kernel goes on. */
 static bool caught_freed(uintptr_t address, bool writes, const void *context)
 {
 	uintptr_t low;

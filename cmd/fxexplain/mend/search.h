@@ -1,4 +1,5 @@
-/* search.h - the loop: the worst finding (breaks first), its candidates, each tried in the program; what makes that finding go with equal results is kept.
+/* search.h - the loop: the worst finding (breaks first), its candidates, each tried in the program; what makes that finding go with equal
+ * results is kept.
  *
  *     struct mend_search s = {.server = server, .runs = 60, .budget = 300, .show = show_event, .arg = &screen};
  *     if (mend_search_run(&s, &err) < 0) die_err(&err);

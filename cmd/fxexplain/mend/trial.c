@@ -99,7 +99,8 @@ void trial_free(struct mend_trial *t)
 
 /* ---- findings ---- */
 
-struct slice trial_text(struct slice texts, struct slice path, struct arena *a)
+/* A file's text in such an object; p NULL: it is not in it. In the arena. */
+static struct slice trial_text(struct slice texts, struct slice path, struct arena *a)
 {
 	OWNED(json_tape_release) struct json_tape t = {0};
 	LOCAL_BUF key = {0};

@@ -41,8 +41,6 @@ struct mend_trial *trial_run(struct mend_server *s, const struct trial_spec *spe
 struct mend_trial *trial_of(const struct json_tape *t, uint32_t root, struct slice texts);
 void trial_free(struct mend_trial *t);
 
-/* A file's text in such an object; p NULL: it is not in it. In the arena. */
-struct slice trial_text(struct slice texts, struct slice path, struct arena *a);
 /* Does the new run no longer have this finding of the old one? */
 bool trial_gone(const struct mend_trial *old, const struct finding *g, const struct mend_trial *new);
 /* What the search lowers from prefix to prefix: breaks count most, then functions left in Python, recompiles, graph calls a step. */

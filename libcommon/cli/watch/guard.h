@@ -57,7 +57,7 @@ struct guard_finding {
 struct guard {
 	struct guard_finding *v;
 	size_t n, cap;
-	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs that were told */
+	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
 	bool twice;
 	struct arena arena;
 };

@@ -47,7 +47,7 @@
  *     bounds         a kernel has touched what it was not given (CALLS_BOUNDS). what: write-after, write-before, read-after, read-before
  *                    (its tensor), write-neighbour, read-neighbour (memory of others between its elements), write-input, write-weight,
  *                    uninitialised (what was never written decides over its results), race (the same call twice, with two results),
- *                    unsteady (its results depend on memory that is none of its tensors'), freed (memory of a tensor that is no more), wild
+ *                    unsteady (its results depend on memory outside its tensors), freed (memory of a tensor that is no more), wild
  *                    (a fault far away: the process dies). run, call, contract_call, kernel; the tensor: arg, buffer, role, dtype,
  *                    item (bytes of an element), sizes, strides, extent (bytes), aligned (its address modulo 64); first, last: bytes
  *                    from its first element; writes; of a fault ip (in the model's file), thread, and what the instruction was: width
