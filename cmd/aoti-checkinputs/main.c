@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct checkinputs_options opt = {.error_exitcode = -1};
@@ -91,13 +92,19 @@ static int take_shape(const struct contract *c, const struct given *g, struct sy
 	return 0;
 }
 
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* The contract of a model; of an exported program, what its signature says: any strides, and the sizes that it was exported with. */
 static int load_subject(struct loaded *l, const char *path, struct err *err)
 {
 	struct package pkg;
 	struct err ignored;
 	struct slice json;
-	if (package_open_exported(&pkg, path, &ignored) < 0)
+	if (is_pipe(path) || package_open_exported(&pkg, path, &ignored) < 0) /* a pipe can be read only once */
 		return load_model(l, path, load_how(&opt), err);
 	if (pkg.n) {
 		package_close(&pkg);

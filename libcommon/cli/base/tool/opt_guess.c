@@ -78,7 +78,7 @@ int opt_forgotten_dashes(const struct opt_spec *spec, const struct opt_command *
 		if (!strcmp(argv[i], "--"))
 			return 0;
 	opt_each_command(c, spec)
-		if (!sub && !spec->command && c->need_command)
+		if (!sub && !spec->command && c->need_command && !to)
 			to = c;
 	if (!(to ? to->command : spec->command) || (!(sub && sub->need_command) && (is_file(argv[at]) || !is_program(argv[at]))))
 		return 0;
