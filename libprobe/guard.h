@@ -1,6 +1,6 @@
 /* guard.h - --bounds: does a kernel touch memory that it was not given? (CALLS_BOUNDS)
  *
- * A call of a compiled CPU kernel gets copies of its tensors (guard.c), each against an unmapped page (guard_memory.c):
+ * A call of a compiled CPU kernel gets copies of its tensors (guard.c, guard_call.h), each against an unmapped page (guard_memory.c):
  *
  *     | unmapped |  red zone ... data | unmapped |        right: what reads or writes past the end faults
  *     | unmapped | data ... red zone  | unmapped |        left: what comes before the start faults
@@ -86,7 +86,7 @@ void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guar
 /* Can a kernel be called again with the same arguments (tramp_*.c)? */
 extern const bool guard_again_works;
 
-/* ---- guard.c ---- */
+/* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
 /* A kernel is about to be called: changes its arguments. */
