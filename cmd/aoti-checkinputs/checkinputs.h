@@ -29,6 +29,12 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 /* " as far as known: 5 checks were not understood", after a verdict; nothing if all of the code was understood. */
 void add_unread(struct buf *b, const struct contract *c);
 
+/* ---- values.c ---- */
+
+/* Of an exported program, for inputs that fit: a CHECK_VALUE for each input of indices with one that is out of range. -1: its graph or the
+ * values cannot be read. */
+int check_values(struct check *k, struct loaded *l, struct given *g, struct err *err);
+
 /* ---- document.c ---- */
 
 /* The contract and, if not NULL, the given inputs and the findings, as one JSON document. */

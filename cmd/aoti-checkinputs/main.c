@@ -150,6 +150,9 @@ static int show_inputs(const struct operands *in)
 		check_inputs(&k, &l.contract, g.meta, g.n + g.n_extra);
 	if (asked && !k.n_bad)
 		check_cuts(&k, &l.contract, g.meta, g.n);
+	const bool no_values = asked && !k.n_bad && l.contract.source == CONTRACT_FROM_EXPORT && check_values(&k, &l, &g, &err) < 0;
+	if (no_values)
+		warn("the values of indices could not be checked: %s", err.text);
 	struct screen s = screen_make();
 	if (opt.json)
 		document_write(&s.b, &l, asked ? &g : NULL, asked ? &k : NULL, &at);
@@ -167,7 +170,7 @@ static int show_inputs(const struct operands *in)
 	if (asked && !opt.json && l.contract.stopped.n)
 		warn("the program in '%s' could not be followed to the end: its expectations are only partly known", in->v[0]);
 	screen_end(&s);
-	bool partial = (compared->n_open && !by_binary) || l.contract.stopped.n || (asked && l.contract.n_unread);
+	bool partial = (compared->n_open && !by_binary) || l.contract.stopped.n || (asked && l.contract.n_unread) || no_values;
 	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : partial ? EXIT_PARTIAL : EXIT_FINE;
 	symbind_release(&at);
 	check_release(&k);

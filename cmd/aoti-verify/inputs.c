@@ -1,6 +1,6 @@
 /* inputs.c - generated inputs: other sizes where sizes are free, other values where values are. */
 #include "base/process/elsewhere.h"
-#include "graph/graph_forms.h"
+#include "graph/indices.h"
 #include "tensor/write.h"
 #include "verifier.h"
 
@@ -105,52 +105,6 @@ static bool find_sizes(const struct program *p, const struct trial *first, bool 
 	return ok && (any || !other);
 }
 
-/* ---- which integers are allowed ---- */
-
-/* One past the largest value that an integer input may have, from the operators that use it as an index; 0: nothing uses it as an index;
- * -1: unknown. The input is followed through operators that only move or copy it. */
-static int64_t index_bound(const struct program *p, uint32_t node)
-{
-	static const struct {
-		const char *op;
-		int of, dim; /* which operand is indexed, along which dim; dim -1: an operand */
-	} takes[] = {{"aten.embedding.", 0, 0}, {"aten.index_select.", 0, -1}, {"aten.gather.", 0, -1}, {"aten.index.Tensor", 0, 0}};
-	static const char *const moves[] = {"aten.view.",    "aten.reshape.",  "aten.unsqueeze.", "aten.expand.",
-					    "aten.to.",      "aten._to_copy.", "aten.clone.",     "aten.contiguous.",
-					    "aten.slice.",   "aten.select.",   "aten.permute.",   "aten.transpose.",
-					    "aten.flatten.", "aten.squeeze.",  "aten.alias.",     "aten.detach"};
-	static const char *const safe[] = {"aten.eq.",  "aten.ne.",       "aten.gt.",          "aten.lt.",         "aten.ge.",
-					   "aten.le.",  "aten.sym_size.", "aten.cumsum.",      "aten._assert",     "aten.add.",
-					   "aten.mul.", "aten.sub.",      "aten.bitwise_and.", "aten.logical_not."};
-	const struct graph *g = &p->graph;
-	int64_t least = 0;
-	for (uint32_t u = g->user_of[node]; u < g->user_of[node + 1]; u++) {
-		const uint32_t user = g->user[u];
-		const struct slice op = graph_op_text(g, user);
-		int64_t bound = -1;
-		for (size_t i = 0; i < ARRAY_LEN(safe); i++)
-			bound = slice_starts(op, safe[i]) || g->node[user].op == GRAPH_OUTPUT ? 0 : bound;
-		for (size_t i = 0; i < ARRAY_LEN(moves); i++)
-			bound = slice_starts(op, moves[i]) ? index_bound(p, user) : bound;
-		for (size_t i = 0; i < ARRAY_LEN(takes); i++) {
-			const struct gnode *n = &g->node[user];
-			if (!slice_starts(op, takes[i].op) || n->n_args < 2 || g->value[n->args].kind != GV_NODE)
-				continue;
-			const uint32_t meta = g->node[g->value[n->args].node].meta;
-			int64_t dim = takes[i].dim < 0 && g->value[n->args + 1].kind == GV_INT ? g->value[n->args + 1].i : takes[i].dim;
-			if (meta == NONE || g->meta[meta].kind != GMETA_TENSOR)
-				continue;
-			dim += dim < 0 ? g->meta[meta].n_dim : 0;
-			if (dim < g->meta[meta].n_dim && symsize_is_int(g->dim[g->meta[meta].dim + dim]))
-				bound = g->dim[g->meta[meta].dim + dim].k;
-		}
-		if (bound < 0)
-			return -1;
-		least = bound && (!least || bound < least) ? bound : least;
-	}
-	return least;
-}
-
 /* ---- values ---- */
 
 struct making {
@@ -206,7 +160,7 @@ static int fill_input(struct making *m, const struct program *p, uint32_t input,
 		return 1;
 	}
 	const uint32_t node = graph_find(&p->graph, 0, p->contract.input[input].name);
-	const int64_t bound = meta->dtype == DTYPE_BOOL ? 0 : node == NONE ? -1 : index_bound(p, node);
+	const int64_t bound = meta->dtype == DTYPE_BOOL ? 0 : node == NONE ? -1 : graph_index_bound(&p->graph, node).n;
 	if (was && (bound <= 0 || m->kind == INPUTS_SPECIAL || is_permutation(was->v, was->n)))
 		return repeat_given(m, was), 0;
 	if (bound < 0)

@@ -241,7 +241,16 @@ static void open_calls(struct screen *s, const struct trial *t)
 		buf_addf(&b, "%.*s: %s", SLN(output_name(t, x, room), 200), x->why);
 		show_row(s, "open", &b);
 	}
-	struct slice rest = buf_slice(&t->h.ref.unknown), line;
+	const struct reference *ref = &t->h.ref;
+	for (uint32_t i = 0, n = 0; ref->adopted && i < ref->n && n < 5; i++) {
+		if (!ref->adopted[i])
+			continue;
+		n++;
+		buf_add_slice(&b, graph_name(ref->g, ref->first + i));
+		buf_addf(&b, ": %.*s: its recorded value was taken", SLN(graph_op_text(ref->g, ref->first + i), 200));
+		show_row(s, "graph", &b);
+	}
+	struct slice rest = buf_slice(&ref->unknown), line;
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
 		show_row(s, "graph", &b);

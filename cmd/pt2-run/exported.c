@@ -62,6 +62,8 @@ static void give(struct program_result *from, struct run_result *r)
 		int64_t n;
 		*v = from->v[r->out.n];
 		v->name = arena_slice(&r->out.arena, v->name);
+		if (tensor_text(v))
+			v->data = arena_strndup(&r->out.arena, v->data, strlen(v->data));
 		if (tensor_is_none(v) || !tensor_extent(&v->meta, &n))
 			continue;
 		v->data = arena_slice(&r->out.arena, slice_of(v->data, (size_t)n)).p;

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/tool/screen.h"
+#include "graph/pytext.h"
 #include "watch/show.h"
 #include "ptrun.h"
 
@@ -14,7 +15,13 @@ static void show_output(struct screen *s, const struct tensor_view *v, bool full
 	const bool none = tensor_is_none(v);
 	buf_addf(&head, "[  %.*s  ]:", SL(v->name));
 	put_bold(s, buf_str(&head));
-	buf_adds(&s->b, none ? " None\n\n" : "\n");
+	if (tensor_text(v)) {
+		buf_addc(&s->b, ' ');
+		pytext_quote(&s->b, slice_str(tensor_text(v)));
+		buf_adds(&s->b, "\n\n");
+	} else {
+		buf_adds(&s->b, none ? " None\n\n" : "\n");
+	}
 	buf_release(&head);
 	if (none)
 		return;
@@ -72,6 +79,8 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 	struct tensor_stats t;
 	json_obj(o);
 	json_member_str(o, "name", v->name);
+	if (tensor_text(v))
+		json_member_str(o, "text", slice_str(tensor_text(v)));
 	if (!tensor_is_none(v)) {
 		tensor_stats(&v->meta, v->data, STATS_ALL, &t);
 		json_member_str(o, "dtype", slice_str(dtype_name(v->meta.dtype)));

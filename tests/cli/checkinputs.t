@@ -180,6 +180,25 @@ exits "an exported program is a subject, too" 0 $check "$V/vision.exported.pt2"
 like "it says that nothing is compiled" "$(head -n 1 out)" "an exported program, not compiled"
 exits "... and a call is checked against its signature" 1 $check "$V/vision.exported.pt2" 'f32[2,3,30,35]'
 like "without words that torch would not print" "$(grep -v input_handles out)" "size of dim 3: expected 34, given 35"
+ids=$ROOT/tests/data/export/run/transformer
+indices() { # indices FILE LAST: 21 of them, the last one LAST
+	python3 - "$@" <<'E'
+import struct, sys
+head = "{'descr': '<i8', 'fortran_order': False, 'shape': (3, 7), }".ljust(117) + "\n"
+with open(sys.argv[1], "wb") as f:
+    f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<21q", *[0] * 20, int(sys.argv[2])))
+E
+}
+exits "values of an index within its bound" 0 $check "$ids.pt2" "$ids.pt:in[0]"
+indices last.npy 31
+exits "... the last one, too" 0 $check "$ids.pt2" last.npy
+indices behind.npy 32
+exits "an index beyond its bound" 1 $check "$ids.pt2" behind.npy
+like "the range and the value are named" "$(cat out)" "value: expected indices of 0\.\.31, given 32"
+indices negative.npy -1
+exits "a negative index of an embedding" 1 $check --json "$ids.pt2" negative.npy
+is "the finding is about its values" "$(jq -c '[.fits, (.findings[] | [.what, .input, .given])]' out)" '[false,["value",0,"-1"]]'
+exits "a spec has no values" 0 $check "$ids.pt2" 'i64[3,7]'
 exits "--against: the weights agree" 0 $check --against "$V/vision.exported.pt2" vision.pt2
 python3 - "$V/vision.exported.pt2" stale.pt2 <<'E'
 import sys, zipfile

@@ -41,6 +41,26 @@ E
 "$ROOT/scripts/gen-operators" >GRAPHS.md
 ok "docs/user/GRAPHS.md is what scripts/gen-operators makes of the code" cmp GRAPHS.md "$ROOT/docs/user/GRAPHS.md"
 
+python3 - "$P/transformer.pt2" text.pt2 <<'E'
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:
+    for name in z.namelist():
+        data = z.read(name)
+        if name.endswith("models/model.json"):
+            program = json.loads(data)
+            module = program["graph_module"]
+            module["graph"]["outputs"][-1] = {"as_string": "it's\x1b"}
+            module["signature"]["output_specs"][-1] = {"user_output": {"arg": {"as_string": "it's\x1b"}}}
+            data = json.dumps(program)
+        w.writestr(name, data)
+E
+exits "an output that is a str" 0 pt2-run text.pt2 "${in[@]}"
+is "its text is printed" "$(cat out)" "[  out0  ]: \"it's\\x1b\""
+exits "... in JSON" 0 pt2-run --json text.pt2 "${in[@]}"
+is "its text is a member" "$(jq -r '.outputs[] | [.name, .text, has("dtype")] | @json' out)" "[\"out0\",\"it's\\u001b\",false]"
+exits "it is saved as a None" 0 pt2-run -o text.pt text.pt2 "${in[@]}"
+is "... in a .pt" "$(tensors text.pt)" "out0 None"
+
 exits "another size for a dynamic dimension" 0 pt2-run --json "$P/transformer.pt2" "i64[3,7]"
 is "the output has that size" "$(jq -c '.outputs[0].size' out)" "[3,7,16]"
 exits "another size for a static dimension" 3 pt2-run "$P/image.pt2" "f32[2,3,9,8]"

@@ -158,10 +158,10 @@ fi
 
 # ---- outputs, end to end ----
 graph() { # graph NAME FROM TO: the exported program with an operator replaced, as other.pt2
-	python3 "$ROOT/tests/lib/rezip.py" "$1.exported.pt2" other.pt2 /models/model.json "torch.ops.aten.$2" "torch.ops.aten.$3"
+	python3 "$ROOT/tests/lib/rezip.py" "$1.exported.pt2" other.pt2 /models/model.json "torch.ops.$2" "torch.ops.$3"
 }
 outputs() { jq -c '[.runs[0].outputs[] | [.name, .verdict]]' out; }
-graph norm clamp.default clamp_not.default
+graph norm aten.clamp.default aten.clamp_not.default
 exits "an operator is missing: what depends on it is open" 5 aoti-verify --json --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
 is "the other output is compared" "$(outputs)" '[["out0","open"],["out1","agrees"]]'
 is "of the kernel that computes both, the other tensor is verified" "$(jq -c '.runs[0].calls[-1] | [.verdict, (.writes | map([.nodes, .verdict]))]' out)" \
@@ -169,10 +169,13 @@ is "of the kernel that computes both, the other tensor is verified" "$(jq -c '.r
 like "the text counts both" "$(aoti-verify --no-more other.pt2 norm.pt2 'norm.pt:in[0]')" \
 	"nothing wrong, but 1 of 3 kernels and 1 output could not be verified.*open +out0: its value in the graph is unknown"
 exits "--partial" 0 aoti-verify -q --partial --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
-graph attention softmax.int softmax_not.int
+graph attention aten.softmax.int aten.softmax_not.int
 exits "an unknown node opens only its kernel" 5 aoti-verify --json --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
 is "what depends on it is compared from the recorded value on" "$(jq -c '[.runs[0].calls[] | select(.verdict != "operator") | .verdict]' out)" '["equal","equal","open","equal","rounding"]'
 like "the text says which" "$(aoti-verify --no-more other.pt2 attention.pt2 'attention.pt:in[0]')" "1 of 5 kernels could not be verified.*open +cpp_fused__softmax_.*its node cannot be computed"
+graph attention aten.softmax.int mylib.op.default
+exits "a custom operator of the graph" 5 aoti-verify --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
+like "the text says that its recorded value was taken" "$(cat out)" "softmax: mylib.op.default: its recorded value was taken"
 if command -v objdump >/dev/null && python3 "$ROOT/tests/lib/mutate.py" attention.pt2 unknown.pt2 6 | grep -q '^cpp_fused__softmax'; then
 	aoti-verify --json --no-more other.pt2 unknown.pt2 'attention.pt:in[0]' >out 2>/dev/null
 	is "if that kernel is wrong, none behind it is named" "$(jq -c '[.status, (.runs[0].findings | length)]' out)" '[5,0]'
@@ -181,7 +184,7 @@ python3 "$ROOT/tests/lib/rezip.py" vision.exported.pt2 other.pt2 /models/model.j
 exits "outputs of another size than in the graph" 1 aoti-verify --json --no-more other.pt2 vision.pt2 'vision.pt:in[0]'
 is "they differ, also where each kernel is right" "$(jq -c '[.status, ([.runs[0].outputs[] | select(.verdict == "differs") | [.name, .explained]])]' out)" '[1,[["out0",false]]]'
 like "the text says which output" "$(aoti-verify --no-more other.pt2 vision.pt2 'vision.pt:in[0]')" "1 output differs from the graph.*out0 differs from the graph: flatten .*which +cpp_fused_"
-graph norm square.default abs.default
+graph norm aten.square.default aten.abs.default
 exits "a graph that computes something else" 1 aoti-verify --json --no-more other.pt2 norm.pt2 'norm.pt:in[0]'
 is "the output that differs is explained by the kernel" "$(jq -c '[.runs[0].outputs[] | select(.verdict == "differs") | [.name, .explained]]' out)" '[["out1",true]]'
 exits "a mutated buffer is an output, too" 1 verify state state.pt2 --json --no-more

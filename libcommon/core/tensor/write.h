@@ -26,8 +26,10 @@ struct tensor_view {
 	const void *data; /* first element; in host memory, whatever meta.device is */
 };
 
-/* A None among tensors, as a model may return one: dtype DTYPE_NONE, no dimensions, no data. */
+/* A None among tensors, as a model may return one: dtype DTYPE_NONE, no dimensions, no data; a str of an exported program is one with
+ * data, its text, which ends in a zero byte. No format has it: it is written as a None. */
 static inline bool tensor_is_none(const struct tensor_view *v) { return v->meta.dtype == DTYPE_NONE; }
+static inline const char *tensor_text(const struct tensor_view *v) { return tensor_is_none(v) ? (const char *)v->data : NULL; }
 
 /* Writes to fd at its current position; what: for messages. */
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err);

@@ -279,6 +279,8 @@ static void view_output(struct program_result *r, size_t i, const struct aten_va
 		if (v->kind == ATEN_BOOL)
 			*(char *)number = v->i != 0;
 		to->data = number;
+	} else if (v->kind == ATEN_STRING) {
+		to->data = arena_strndup(&r->arena, v->text.p, v->text.n);
 	}
 }
 

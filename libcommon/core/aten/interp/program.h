@@ -60,7 +60,7 @@ void program_close(struct program *p);
 int program_functionalize(struct program *p, struct err *err);
 
 struct program_result {
-	struct tensor_view *v; /* contiguous or not, as in eager; tensor_is_none() for a None. Numbers are 0-d tensors */
+	struct tensor_view *v; /* contiguous or not, as in eager; tensor_is_none() for a None or a str. Numbers are 0-d tensors */
 	size_t n;
 	struct aten_value out; /* owns them */
 	struct arena arena;

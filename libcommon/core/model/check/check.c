@@ -6,7 +6,7 @@
 static const char *const names[] = {
     [CHECK_COUNT] = "count",     [CHECK_DTYPE] = "dtype",     [CHECK_RANK] = "rank",   [CHECK_SIZE] = "size",
     [CHECK_SMALL] = "too-small", [CHECK_LARGE] = "too-large", [CHECK_EQUAL] = "equal", [CHECK_STRIDE] = "stride",
-    [CHECK_DEVICE] = "device",   [CHECK_ALIGN] = "alignment", [CHECK_CUT] = "cut",
+    [CHECK_DEVICE] = "device",   [CHECK_ALIGN] = "alignment", [CHECK_CUT] = "cut",     [CHECK_VALUE] = "value",
 };
 
 const char *check_what_name(enum check_what w) { return names[w]; }

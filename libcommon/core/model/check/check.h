@@ -28,7 +28,8 @@ enum check_what {
 	CHECK_STRIDE,
 	CHECK_DEVICE,
 	CHECK_ALIGN,
-	CHECK_CUT, /* a floor division drops elements */
+	CHECK_CUT,   /* a floor division drops elements */
+	CHECK_VALUE, /* an index is out of range; not by check_inputs(), which has no values */
 };
 const char *check_what_name(enum check_what w); /* "dtype", ...: for JSON */
 
