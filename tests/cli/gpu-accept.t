@@ -64,7 +64,7 @@ like "... is in the table" "$(cat slow.out/table.txt)" 'ValueError: oops'
 like "a check that expects nothing" "$(cat out)" 'not ok 3  expects nothing'
 sed -i 's/limit=1)/limit=900)/' slow/tests/gpu/accept/checks_slow.py
 slow/scripts/gpu-accept "$BUILD" stopped.out --fake >out 2>&1 &
-for _ in $(seq 600); do grep -q '^half' stopped.out/work/01/01.out 2>/dev/null && break; sleep 0.05; done
+for _ in $(seq 600); do grep -q '^half' stopped.out/work/01/01.out 2>/dev/null && grep -q '^not ok 2 ' out && break; sleep 0.05; done
 kill -TERM $!
 wait $!
 is "stopped by a signal: status" "$?" 1
