@@ -1,7 +1,7 @@
 """A view of the user's files for one try: everything is there, what is written goes to a folder of the try.
 
 The user namespace and the network namespace (loopback only) were made by the tool before Python started (cmd/fxexplain/mend/confine.c): a
-process with threads cannot make one. The forked child makes only a mount namespace, and in it another root: a small tmpfs with an overlay
+process with threads cannot make one. The forked child makes only a mount namespace, and in it another root: a tmpfs with an overlay
 for each directory of the root. The overlay's lower layer must hold no other mount (in a user namespace the kernel refuses to copy those),
 and its upper layer must not be inside the lower one, so directories that hold mounts, or the try's folder, are taken apart. /proc, /sys and
 /dev are what they are, /dev/shm is a new one.
@@ -97,7 +97,7 @@ class View:
         libc_call("unshare", NEWNS)
         mount("", "/", "", MS_REC | MS_PRIVATE)
         os.mkdir(self.root)
-        mount("tmpfs", self.root, "tmpfs", 0, "size=64m,mode=755")
+        mount("tmpfs", self.root, "tmpfs", 0, "size=50%,mode=755")
         self.apart("")
         for name in ("/proc", "/sys", "/dev"):
             os.mkdir(self.root + name)
