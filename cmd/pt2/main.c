@@ -156,7 +156,8 @@ static char **with_command(int *argc, char **argv)
 		return argv;
 	const bool itself = access(argv[at], X_OK) == 0 && strchr(argv[at], '/');
 	const char *python = getenv("PT2_PYTHON");
-	char **v = xcalloc((size_t)*argc + 3, sizeof(*v));
+	static char **v;
+	v = xcalloc((size_t)*argc + 3, sizeof(*v));
 	int n = 0;
 	for (int i = 0; i < at; i++)
 		v[n++] = argv[i];
@@ -178,7 +179,7 @@ static char **with_kept(int *argc, char **argv)
 {
 	static struct kept_list kept; /* its paths are the arguments */
 	struct err err;
-	char **v = NULL;
+	static char **v; /* the new argv */
 	size_t n = 0, cap = 0;
 	bool command = false;
 	for (int i = 0; i < *argc; i++) {
@@ -316,8 +317,11 @@ int main(int argc, char **argv)
 	argv = with_command(&argc, with_kept(&argc, argv));
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
-	if (in.sub && in.sub->run)
-		return in.sub->run(&in);
+	if (in.sub && in.sub->run) {
+		const int status = in.sub->run(&in);
+		operands_release(&in);
+		return status;
+	}
 	child_signals(CHILD_SIGNALS_FORWARD);
 	v.format = visit_format();
 	v.quiet = pt2_opt.quiet;

@@ -383,7 +383,6 @@ static bool explain_product(const struct telling *t, uint32_t node, const struct
 	const int64_t cols = out->size[d - 1], rows = out->size[d - 2], k = a->size[d - 1];
 	const int64_t j = at % cols, i = at / cols % rows, batch = at / cols / rows;
 	uint64_t plus = 0, minus = 0;
-	double sum = 0;
 	for (int64_t c = 0; c < k && c < MOST_TERMS; c++) {
 		const int64_t pa = (batch * rows + i) * k + c, pb = (batch * k + c) * cols + j;
 		const double x = element(a, pa), y = element(b, pb), v = a->dtype == DTYPE_F64 ? x * y : (float)(x * y);
@@ -398,7 +397,6 @@ static bool explain_product(const struct telling *t, uint32_t node, const struct
 		}
 		plus += v == INFINITY;
 		minus += v == -INFINITY;
-		sum += v;
 	}
 	buf_addf(t->text, "%.*s: of %lld terms, %llu are inf and %llu are -inf", SL(name), (long long)k, (unsigned long long)plus,
 		 (unsigned long long)minus);
