@@ -63,12 +63,11 @@ static _Noreturn void ask_py_spy(pid_t pid)
 	child_exit_like(&e);
 }
 
-static const char *trace_folder(pid_t pid)
+static char *trace_folder(pid_t pid)
 {
-	static char *folder;
 	if (!proc_alive(pid))
 		die(EXIT_INPUT, "no process %lld", (long long)pid);
-	folder = proc_environ(pid, "TORCH_TRACE");
+	char *folder = proc_environ(pid, "TORCH_TRACE");
 	if (folder && *folder)
 		return folder;
 	FREED char *py_spy = child_which("py-spy");
@@ -91,14 +90,14 @@ static void choose(struct top *t, const struct operands *in)
 	if (!in->n) {
 		if (!(t->only_pid = proc_newest_with("TORCH_TRACE")))
 			die(EXIT_PARTIAL, "no process with TORCH_TRACE is running: start one under pt2 run, or name a folder of traces");
-		t->dir = trace_folder((pid_t)t->only_pid);
+		t->dir = t->environ_dir = trace_folder((pid_t)t->only_pid);
 		t->only_pid = 0; /* its parents and sisters too: ranks */
 		return;
 	}
 	const char *what = in->v[0];
 	if (stat(what, &st) < 0 && slice_u64(slice_str(what), &pid) && pid <= INT_MAX) {
 		t->only_pid = (int64_t)pid;
-		t->dir = trace_folder((pid_t)pid);
+		t->dir = t->environ_dir = trace_folder((pid_t)pid);
 		return;
 	}
 	if (stat(what, &st) < 0)

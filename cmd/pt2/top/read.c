@@ -108,5 +108,6 @@ void top_release(struct top *t)
 		free(t->log[i].path);
 	}
 	free(t->log);
+	free(t->environ_dir);
 	*t = (struct top){0};
 }

@@ -28,8 +28,9 @@ struct top_log {
 };
 
 struct top {
-	const char *dir;  /* a folder of traces */
-	int64_t only_pid; /* of these the traces of this process and its descendants; 0: all */
+	const char *dir;   /* a folder of traces */
+	char *environ_dir; /* that, out of a process's environment; or NULL */
+	int64_t only_pid;  /* of these the traces of this process and its descendants; 0: all */
 	struct top_log *log;
 	size_t n, cap;
 	double cost; /* seconds that the last reading took */
