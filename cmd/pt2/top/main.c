@@ -36,14 +36,15 @@ static const struct opt top_options[] = {
 
 /* ---- whose traces ---- */
 
-/* Without a trace, where its Python stands now: py-spy reads the stack, fxexplain tells the phase. */
-static _Noreturn void ask_py_spy(pid_t pid)
+/* Without a trace, where its Python stands now: py-spy reads the stack, fxexplain tells the phase. Its status. */
+static int ask_py_spy(pid_t pid)
 {
 	char number[24];
 	struct err err;
-	struct child_result r;
+	struct child_result r, e;
 	FREED char *fxexplain = tool_find("fxexplain");
 	snprintf(number, sizeof(number), "%lld", (long long)pid);
+	note("pt2: process %s was started without TORCH_TRACE: py-spy dump --pid %s | fxexplain -", number, number);
 	const struct child_spec dump = {
 	    .argv = (const char *[]){"py-spy", "dump", "--pid", number, NULL},
 	    .out.how = CHILD_PIPE,
@@ -57,54 +58,54 @@ static _Noreturn void ask_py_spy(pid_t pid)
 		die(EXIT_PARTIAL, "py-spy cannot read process %s (it says why above)", number);
 	const struct child_spec explain = {
 	    .argv = (const char *[]){fxexplain, "-", NULL}, .in.how = CHILD_PIPE, .input = buf_slice(&r.out.head)};
-	struct child_result e;
 	if (child_run(&explain, &e, &err) < 0)
 		die_err(&err);
-	child_exit_like(&e);
+	const int status = e.how == CHILD_EXITED ? e.status : EXIT_ENVIRON;
+	child_result_release(&r);
+	child_result_release(&e);
+	return status;
 }
 
-static char *trace_folder(pid_t pid)
+/* The folder that a process traces into; false: none, and py-spy can be asked. */
+static bool trace_folder(struct top *t, pid_t pid)
 {
 	if (!proc_alive(pid))
 		die(EXIT_INPUT, "no process %lld", (long long)pid);
-	char *folder = proc_environ(pid, "TORCH_TRACE");
-	if (folder && *folder)
-		return folder;
+	t->dir = t->environ_dir = proc_environ(pid, "TORCH_TRACE");
+	if (t->dir && *t->dir)
+		return true;
 	FREED char *py_spy = child_which("py-spy");
-	if (py_spy) {
-		note("pt2: process %lld was started without TORCH_TRACE: py-spy dump --pid %lld | fxexplain -", (long long)pid,
-		     (long long)pid);
-		ask_py_spy(pid);
-	}
-	die(EXIT_PARTIAL,
-	    "process %lld was started without TORCH_TRACE: what it compiles cannot be seen (start it under pt2 run, or with "
-	    "TORCH_TRACE=DIR; "
-	    "where py-spy is installed, its stack is read instead)",
-	    (long long)pid);
+	if (!py_spy)
+		die(EXIT_PARTIAL,
+		    "process %lld was started without TORCH_TRACE: what it compiles cannot be seen (start it under pt2 run, or with "
+		    "TORCH_TRACE=DIR; where py-spy is installed, its stack is read instead)",
+		    (long long)pid);
+	return false;
 }
 
-static void choose(struct top *t, const struct operands *in)
+/* False: ask py-spy about only_pid. */
+static bool choose(struct top *t, const struct operands *in)
 {
 	struct stat st;
 	uint64_t pid;
 	if (!in->n) {
 		if (!(t->only_pid = proc_newest_with("TORCH_TRACE")))
 			die(EXIT_PARTIAL, "no process with TORCH_TRACE is running: start one under pt2 run, or name a folder of traces");
-		t->dir = t->environ_dir = trace_folder((pid_t)t->only_pid);
-		t->only_pid = 0; /* its parents and sisters too: ranks */
-		return;
+		const bool traces = trace_folder(t, (pid_t)t->only_pid);
+		t->only_pid = traces ? 0 : t->only_pid; /* its parents and sisters too: ranks */
+		return traces;
 	}
 	const char *what = in->v[0];
 	if (stat(what, &st) < 0 && slice_u64(slice_str(what), &pid) && pid <= INT_MAX) {
 		t->only_pid = (int64_t)pid;
-		t->dir = t->environ_dir = trace_folder((pid_t)pid);
-		return;
+		return trace_folder(t, (pid_t)pid);
 	}
 	if (stat(what, &st) < 0)
 		die_errno(EXIT_INPUT, "cannot read '%s'", what);
 	if (!S_ISDIR(st.st_mode))
 		die(EXIT_USAGE, "'%s' is a file: pt2 top takes a folder of traces, or a process", what);
 	t->dir = what;
+	return true;
 }
 
 /* ---- a terminal ---- */
@@ -249,8 +250,8 @@ static int as_lines(struct top *t)
 static int run_top(struct operands *in)
 {
 	struct top t = {0};
-	choose(&t, in);
-	const int status = !own.once && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? on_terminal(&t) : as_lines(&t);
+	const bool screen = !own.once && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	const int status = !choose(&t, in) ? ask_py_spy((pid_t)t.only_pid) : screen ? on_terminal(&t) : as_lines(&t);
 	top_release(&t);
 	return status;
 }
