@@ -94,29 +94,7 @@ void runs_show_frames(struct runs *r, struct buf *b)
 
 /* ---- JSON: docs/formats/EXPLAIN.md, "pt2 runs --json" ---- */
 
-static void count_or_null(struct json_out *o, const char *key, int64_t n)
-{
-	if (n >= 0)
-		json_member_i64(o, key, n);
-	else
-		json_member_null(o, key);
-}
-
-static void seconds_or_null(struct json_out *o, const char *key, double seconds)
-{
-	if (seconds >= 0)
-		json_member_double(o, key, seconds, 6);
-	else
-		json_member_null(o, key);
-}
-
-static void text_or_null(struct json_out *o, const char *key, const char *text)
-{
-	if (text)
-		json_member_str(o, key, slice_str(text));
-	else
-		json_member_null(o, key);
-}
+static void text_or_null(struct json_out *o, const char *key, const char *text) { json_member(o, key, slice_str(text ? text : "")); }
 
 static void put_run(struct json_out *o, const struct run_row *row)
 {
@@ -129,19 +107,19 @@ static void put_run(struct json_out *o, const struct run_row *row)
 	text_or_null(o, "tool", k->tool);
 	text_or_null(o, "command", k->command);
 	text_or_null(o, "cwd", k->cwd);
-	seconds_or_null(o, "started", k->started);
-	seconds_or_null(o, "seconds", k->seconds);
-	count_or_null(o, "status", k->status);
+	json_member_seconds(o, "started", k->started);
+	json_member_seconds(o, "seconds", k->seconds);
+	json_member_count(o, "status", k->status);
 	text_or_null(o, "signal", k->sig > 0 ? signal_name((int)k->sig) : NULL);
 	json_member_arr(o, "traces");
 	for (size_t i = 0; i < k->n_trace; i++)
 		json_out_str(o, slice_str(k->trace[i]));
 	json_close(o);
-	count_or_null(o, "compiles", row->compiles);
-	count_or_null(o, "graph_breaks", row->breaks);
-	count_or_null(o, "recompiles", row->recompiles);
-	count_or_null(o, "failures", row->failures);
-	seconds_or_null(o, "compile_seconds", row->compile_seconds);
+	json_member_count(o, "compiles", row->compiles);
+	json_member_count(o, "graph_breaks", row->breaks);
+	json_member_count(o, "recompiles", row->recompiles);
+	json_member_count(o, "failures", row->failures);
+	json_member_seconds(o, "compile_seconds", row->compile_seconds);
 	json_close(o);
 }
 

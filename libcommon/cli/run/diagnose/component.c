@@ -575,12 +575,9 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 	}
 	/* Neither a loaded package nor the build of an extension runs under torch.compile. */
 	bool without =
-	    interrupted_in(x, r) || calls_model(frames) || (r->signal && !python_seen(f, r)) ||
+	    calls_model(frames) || (r->signal && !python_seen(f, r)) ||
 	    (known && (slice_is(facts_text(f, known->pattern), "extension-source") ||
 		       slice_is(facts_text(f, known->pattern), "ddp-first-bucket"))); /* a wrong setting fails with any backend */
-	const struct compile_phase *phase = interrupted_in(x, r);
-	if (phase)
-		v.component = phase->component;
 	struct triton_message triton;
 	const bool own = triton_message(explain_text(x, r->reason), &triton) && own_kernel(&triton);
 	if (own) {
@@ -600,7 +597,7 @@ static struct component_view judge(const struct witnesses *w, uint32_t row)
 		       : recomputed ? SLICE("TORCH_COMPILE_DISABLE=1 python app.py    # if it passes, two compiled variants of the block "
 					    "were used; if it fails the same way, the block itself differs")
 				    : slice_str(experiment(v.component));
-	v.minify = phase || own ? slice_of(NULL, 0) : minify(w, &v, r);
+	v.minify = own ? slice_of(NULL, 0) : minify(w, &v, r);
 	if (v.sure == SURE_NOT)
 		v.basis = BASIS_NONE;
 	if (check != CHECK_NONE)

@@ -58,16 +58,16 @@ struct kept_list {
 	size_t n, cap;
 	char *place; /* the folder of all */
 };
-FOR_TESTS int kept_list(struct kept_list *l, struct err *err);
-FOR_TESTS void kept_list_release(struct kept_list *l);
+int kept_list(struct kept_list *l, struct err *err);
+void kept_list_release(struct kept_list *l);
 /* NULL: no such run, or the beginning of a name that several have. */
-FOR_TESTS const struct kept_run *kept_find(const struct kept_list *l, const char *word);
+const struct kept_run *kept_find(const struct kept_list *l, const char *word);
 
 struct kept_pruned {
 	size_t runs;
 	uint64_t bytes;
 };
 /* Removes the oldest runs beyond these limits, never a running one or the newest. The list is as before. */
-FOR_TESTS void kept_prune(const struct kept_list *l, size_t most, uint64_t most_bytes, struct kept_pruned *out);
+void kept_prune(const struct kept_list *l, size_t most, uint64_t most_bytes, struct kept_pruned *out);
 
 #endif
