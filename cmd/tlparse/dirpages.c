@@ -592,5 +592,8 @@ bool page_has_vllm(const struct trace *t)
 	for (uint32_t i = 0; i < f->n_vllm_piece; i++)
 		if (f->vllm_piece[i].src.input == t->input)
 			return true;
+	for (uint32_t i = 0; i < f->n_vllm_text; i++)
+		if (f->vllm_text[i].src.input == t->input)
+			return true;
 	return false;
 }

@@ -15,6 +15,7 @@ static void put_setting(struct buf *b, const struct trace *t, const char *what, 
 static void put_settings(struct buf *b, const struct trace *t, const struct fact_vllm_call *c)
 {
 	html_raw(b, "<table><tbody>\n");
+	put_setting(b, t, "event", c->event);
 	put_setting(b, t, "model", c->model);
 	put_setting(b, t, "prefix", c->prefix);
 	put_setting(b, t, "mode", c->mode);
@@ -45,19 +46,40 @@ static void put_hunks(struct buf *b, struct slice rest)
 	html_raw(b, "</pre>\n");
 }
 
+/* A name as a link to the artifact's page, if it has one. */
+static void put_artifact(struct buf *b, const struct trace *t, uint32_t number, struct slice text)
+{
+	const struct trace_artifact *a = number == NONE ? NULL : trace_numbered(t, number);
+	if (!a) {
+		html_text(b, text);
+		return;
+	}
+	LOCAL_BUF path = {0};
+	trace_artifact_path(t, a, false, &path);
+	html_link(b, buf_slice(&path), text);
+}
+
+/* What else belongs to the call on this line. */
+static void put_texts(struct buf *b, const struct trace *t, uint64_t call)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < t->f->n_vllm_text; i++) {
+		const struct fact_vllm_text *x = &t->f->vllm_text[i];
+		if (x->src.input != t->input || x->call != call)
+			continue;
+		html_raw(b, any ? ", " : "<p>");
+		put_artifact(b, t, x->src.artifact, name(t, x->name));
+		any = true;
+	}
+	html_raw(b, any ? "</p>\n" : "");
+}
+
 static void put_pass(struct buf *b, const struct trace *t, const struct fact_vllm_pass *p)
 {
-	const struct trace_artifact *a = p->src.artifact == NONE ? NULL : trace_numbered(t, p->src.artifact);
-	struct buf path = {0};
 	html_raw(b, p->diff == NONE ? "<li>" : "<li><details><summary>");
 	if (p->index >= 0)
 		buf_addf(b, "%" PRId64 " ", p->index);
-	if (a) {
-		trace_artifact_path(t, a, false, &path);
-		html_link(b, buf_slice(&path), name(t, p->name));
-	} else {
-		html_text(b, name(t, p->name));
-	}
+	put_artifact(b, t, p->src.artifact, name(t, p->name));
 	if (p->added < 0)
 		html_raw(b, " <small>nothing to compare with</small>");
 	else if (p->added || p->removed)
@@ -70,7 +92,6 @@ static void put_pass(struct buf *b, const struct trace *t, const struct fact_vll
 		html_raw(b, "</details>");
 	}
 	html_raw(b, "</li>\n");
-	buf_release(&path);
 }
 
 static void put_piece(struct buf *b, const struct trace *t, const struct fact_vllm_piece *p)
@@ -117,6 +138,7 @@ void page_vllm(struct buf *b, const struct trace *t)
 	page_head(b, SLICE("vLLM"), 0);
 	html_raw(
 	    b, "<h1>What vLLM compiled</h1>\n<p class=\"note\">By size range and part of the graph, with the changes of each pass.</p>\n");
+	put_texts(b, t, 0);
 	put_ranges(b, t, 0);
 	for (uint32_t i = 0; i < t->f->n_vllm_call; i++) {
 		const struct fact_vllm_call *c = &t->f->vllm_call[i];
@@ -124,6 +146,7 @@ void page_vllm(struct buf *b, const struct trace *t)
 			continue;
 		html_put(b, "<h2>{}</h2>\n", c->prefix == NONE ? SLICE("A call") : name(t, c->prefix));
 		put_settings(b, t, c);
+		put_texts(b, t, c->src.line);
 		put_ranges(b, t, c->src.line);
 	}
 	html_tail(b);

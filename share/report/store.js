@@ -43,7 +43,7 @@
   const NONE = { attempt: [], compile_id: [], key: [], name: [], line: [], size: [], nodes: [], t: [], block: [], offset: [], number: [], lang: [] };
   // Rows are of all logs together and name attempts, which follow one another log by log; here each log has its own, and names them by
   // their place among its own: compile_id.
-  const ROWS = ["graph_breaks", "recompiles", "failures", "symbols", "cudagraph_skips", "unknown_keys", "damage", "vllm_calls", "vllm_pieces", "vllm_passes"];
+  const ROWS = ["graph_breaks", "recompiles", "failures", "symbols", "cudagraph_skips", "unknown_keys", "damage", "vllm_calls", "vllm_pieces", "vllm_passes", "vllm_texts"];
   for (const log of doc.logs) {
     const input = doc.inputs[log.input], of = rows => (rows || []).filter(r => r.input === log.input);
     const at = new Map();
@@ -102,16 +102,16 @@
   // One artifact as an object; the columns stay as they are, a row is made only when it is needed.
   pt2.artifact = function (log, i) {
     const L = doc.logs[log], a = L.artifacts;
-    const key = L.keys[a.key[i]] || "", name = L.names[a.name[i]];
+    const key = L.keys[a.key[i]] || "";
     return {
-      i, log, key, name: name == null || name === "" ? key : name, compile: a.compile_id[i], line: a.line[i], size: a.size[i],
+      i, log, key, name: pt2.artifactName(log, i), compile: a.compile_id[i], line: a.line[i], size: a.size[i],
       nodes: a.nodes[i] == null ? -1 : a.nodes[i], t: a.t[i], block: a.block[i], offset: a.offset[i], number: a.number[i],
       lang: L.langs[a.lang[i]] || "text",
     };
   };
   pt2.artifactName = (log, i) => {
-    const L = doc.logs[log], n = L.names[L.artifacts.name[i]];
-    return n == null || n === "" ? L.keys[L.artifacts.key[i]] || "" : n;
+    const L = doc.logs[log], a = L.artifacts, n = L.names[a.name[i]], region = a.subgraph && L.names[a.subgraph[i]];
+    return (region ? region + "/" : "") + (n == null || n === "" ? L.keys[a.key[i]] || "" : n);
   };
   pt2.cacheMark = function (name) {
     const m = /_cache_(hit|miss|bypass)/.exec(name);

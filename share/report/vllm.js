@@ -2,7 +2,7 @@
 "use strict";
 (function () {
   const pt2 = window.pt2, h = pt2.h, doc = pt2.doc, views = pt2.views;
-  const CONFIG = ["model", "prefix", "mode", "backend", "cudagraph_mode", "sizes", "ranges", "splitting_ops", "custom_ops", "enabled_passes", "inductor_passes", "dynamic_shapes_type"];
+  const CONFIG = ["event", "model", "prefix", "mode", "backend", "cudagraph_mode", "sizes", "ranges", "splitting_ops", "custom_ops", "enabled_passes", "inductor_passes", "dynamic_shapes_type"];
   const range = p => p.single ? "size " + p.start : p.start == null ? "no range" : "sizes " + p.start + " to " + p.end;
   const graph = (log, a, text) => a == null ? text : h("a", { href: pt2.href(log, "artifact", a) }, text);
 
@@ -22,12 +22,14 @@
   }
   views.vllm = function (log) {
     const L = doc.logs[log], calls = L.vllm_calls.slice(), parts = L.vllm_pieces;
-    if (parts.some(p => !calls.some(c => c.line === p.call))) calls.push({ line: 0 });
+    if (parts.concat(L.vllm_texts).some(p => !calls.some(c => c.line === p.call))) calls.push({ line: 0 });
     return h("div.view", null, h("h2", null, "vLLM"), h("p.note", null, "What vLLM's backend compiled, by size range and part of the graph, and what each pass changed."),
       calls.map(c => {
-        const mine = parts.filter(p => c.line ? p.call === c.line : !L.vllm_calls.some(x => x.line === p.call)), by = pt2.groupBy(mine, range);
+        const own = p => c.line ? p.call === c.line : !L.vllm_calls.some(x => x.line === p.call);
+        const mine = parts.filter(own), texts = L.vllm_texts.filter(own), by = pt2.groupBy(mine, range);
         return h("section", null, h("h3", null, c.prefix || "A call", " ", c.line ? pt2.compileLink(log, c.compile_id) : null),
           h("table.vconfig", null, CONFIG.filter(k => c[k]).map(k => h("tr", null, h("th", null, k.replace(/_/g, " ")), h("td", null, h("code", null, c[k]))))),
+          texts.length ? h("p.note", null, texts.map((x, i) => [i ? ", " : "", graph(log, x.artifact, x.name)])) : null,
           [...by].map(([name, list]) => h("div.vrange", null, h("h4", null, name, " ", h("small.dim", null, pt2.plural(list.length, "part"))), list.map(p => piece(log, p, L.vllm_passes)))));
       }));
   };

@@ -151,16 +151,54 @@ is "a part and its call, a pass and its part, by their lines" "$(jq -c '[(.vllm_
 is "the graph after a pass against the one before" "$(jq -r '[.vllm_passes[].diff | select(.)][0]' out | grep '^[-+@]' | cut -c1-22 | paste -sd,)" \
 	"@@ -3,5 +3,4 @@,-        mul: \"f32[8, ,-        return mul,+        return silu"
 is "and nothing where it changed nothing" "$(jq -c '[.vllm_passes[] | select(.added == 0) | .diff] | unique' out)" "[null]"
+is "fresh or out of the cache; what else a call has" "$(jq -r '.vllm_calls[0].event, (.vllm_calls[0].line as $c | .vllm_texts[] | select(.call == $c) | .name)' out | paste -sd,)" \
+	"fresh_compile,split graph,patterns of RMSNormQuantFusionPass,execution code"
 cp out doc
 run tlparse "$DATA/vllm.log" -o vllm
 python3 "$ROOT/tests/lib/page_text.py" vllm/vllm.html >text
 like "vLLM in the directory: by range, part and pass" "$(paste -sd' ' text)" "sizes 1 to 8192 submod_0 .*NoOpEliminationPass \+1 −2 .*submod_2 .*size 8 submod_0"
 ok "the index leads there, and a pass to its graph" test "$(grep -c 'href="vllm.html"' vllm/index.html)" = 1 -a -e "vllm/$(grep -o 'href="[^"]*PostCleanupPass[^"]*' vllm/vllm.html | head -1 | cut -c7-)"
+ok "and to the code that calls the parts" test -s "vllm/$(grep -o 'href="[^"]*vllm_execution_code[^"]*' vllm/vllm.html | cut -c7-)"
 run tlparse "$DATA/simple.log" -o without
 ok "no page where vLLM wrote nothing" test ! -e without/vllm.html
 run fxexplain --json "$DATA/vllm.log"
-is "and the same of fxexplain" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' out)" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes]' doc)"
+is "and the same of fxexplain" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes, .vllm_texts]' out)" "$(jq -c '[.vllm_calls, .vllm_pieces, .vllm_passes, .vllm_texts]' doc)"
 sed 's/"piecewise_index": 0/"piecewise_index": "x", "compile_range_end": [/; s/vllm_post_grad\.1\./vllm_post_grad.99999999999999999999./' "$DATA/vllm.log" >odd.log
 run tlparse --json odd.log
 is "what is odd is no part, and a pass without a number" "$(jq -c '[(.vllm_pieces | length), ([.vllm_passes[].index] | unique)]' out)" "[2,[null,0]]"
+
+# Two processes that compile at the same time write into one log: every other record is the other's, and each pass keeps its part.
+python3 - "$DATA/vllm.log" >two.log <<'EOF'
+import sys
+records = []
+for line in open(sys.argv[1]):
+    if line.startswith("\t"):
+        records[-1] += line
+    else:
+        records.append(line)
+for record in records:
+    head = record.split(" ", 3)
+    sys.stdout.write(record + " ".join(head[:2] + ["1" + head[2]] + head[3:]))
+EOF
+run tlparse --json two.log
+is "two processes at once: as many parts and passes for each, compared with their own" "$(jq -c '[(.vllm_calls | length), (.vllm_pieces | length), ([.vllm_passes[] | [.added, .removed]] | group_by(.) | map([.[0], length]))]' out)" \
+	"$(jq -c '[(.vllm_calls | length * 2), (.vllm_pieces | length * 2), ([.vllm_passes[] | [.added, .removed]] | group_by(.) | map([.[0], length * 2]))]' doc)"
+is "and the parts of a call are its own process's" "$(jq -c '(.vllm_calls | map(.line)) as $c | [.vllm_pieces[] | .call == $c[0]]' out)" "[true,false,true,false,true,false,true,false]"
+# A model out of the cache has an event, and no configuration after it.
+sed -n '1,/vllm_compile_event/p' "$DATA/vllm.log" | sed 's/"has_payload": "[0-9a-f]*"/"has_payload": "'"$(printf '{"type": "aot_cache_hit"}' | md5sum | cut -c1-32)"'"/' >hit.log
+printf '\t{"type": "aot_cache_hit"}\n' >>hit.log
+run tlparse --json hit.log
+is "a model out of the cache is a call, too" "$(jq -c '[.vllm_calls[] | .event, .model]' out)" '["aot_cache_hit",null]'
+
+# ---- regions that Inductor compiles by themselves ----
+run tlparse "$DATA/v215_regions.log" -o regions
+is "a level between compile id and artifact" "$(cd regions/-_0_0_0 && for d in */; do echo "$d $(find "$d" -name 'fx_graph_runnable_*' | wc -l)"; done | paste -sd,)" \
+	"__marked_inductor_submod0/ 1,__marked_inductor_submod1/ 1"
+sed 's/"subgraph_name": "[^"]*", //' "$DATA/v215_regions.log" >flat.log
+run tlparse flat.log -o flat
+is "the same artifacts without it" "$(cd flat/-_0_0_0 && find . -type f -printf '%f\n' | sort)" "$(cd regions/-_0_0_0 && find . -type f -printf '%f\n' | sort)"
+ok "links lead there" test -s "regions/$(grep -o 'href="[^"]*submod1/fx_graph_runnable[^"]*' regions/index.html | head -1 | cut -c7-)"
+sed 's#"subgraph_name": "[^"]*submod1"#"subgraph_name": "../../../up"#; s#"subgraph_name": "[^"]*submod0"#"subgraph_name": 7#' "$DATA/v215_regions.log" >hostile.log
+run tlparse hostile.log -o hostile
+ok "a region's name does not lead out of the folder" test ! -e ../up -a ! -e up -a -d hostile/-_0_0_0/_/_/_/up
 done_testing

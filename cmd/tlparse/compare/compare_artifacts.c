@@ -48,7 +48,10 @@ static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guar
 			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards ||
 			    told_elsewhere(name))
 				continue;
-			PUSH_TO(*item, n, *cap) = (struct item){hash_join(u->last - i, name_key(name)), l->artifact[k].hash, k};
+			uint64_t key = hash_join(u->last - i, name_key(name));
+			if (a->subgraph != NONE)
+				key = hash_join(key, name_key(compare_name(l, a->subgraph)));
+			PUSH_TO(*item, n, *cap) = (struct item){key, l->artifact[k].hash, k};
 		}
 	if (n)
 		qsort(*item, n, sizeof(**item), by_item);

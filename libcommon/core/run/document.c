@@ -107,6 +107,7 @@ static const struct table tables[] = {
     ROWS_OF("vllm_calls", fact_vllm_call, vllm_call, "calls of vLLM's backend, with its configuration"),
     ROWS_OF("vllm_pieces", fact_vllm_piece, vllm_piece, "compilations in such a call: a piece of the graph for a range of sizes"),
     ROWS_OF("vllm_passes", fact_vllm_pass, vllm_pass, "passes over a piece, with their changes"),
+    ROWS_OF("vllm_texts", fact_vllm_text, vllm_text, "what else belongs to a call: how its graph is split, what its passes look for, the code that calls the pieces"),
     ROWS_OF("workers", fact_worker, worker, "processes that compile kernels: those that died, slow jobs (torch 2.15)"),
     ROWS_OF("compiler_errors", fact_compiler_error, compiler_error, "errors of g++, nvcc or Triton's compiler"),
     ROWS_OF("paths", fact_path, path, "paths mentioned in a log: debug traces, output code, launchers"),

@@ -410,12 +410,18 @@ FACT(fact_native);
  *      "compile_range_end": 8192, "is_single_size": false, "is_cudagraph_capture_size": false}
  *
  * The first one of a piece is followed by its graph (graph_dump vllm_submod_0). A pass over it leaves a graph_dump
- * vllm_post_grad.INDEX.PASS, the graph after it; the one before the first is Inductor's artifact before_post_grad_graph. */
+ * vllm_post_grad.INDEX.PASS, the graph after it; the one before the first is Inductor's artifact before_post_grad_graph.
+ *
+ * Newer ones: an artifact vllm_compile_event {"type": "fresh_compile" or "aot_cache_hit"} before the configuration; graph_dumps
+ * vllm_patterns.PASS, what a pass's pattern matcher looks for, as Python (vllm_inductor_pass.py); an artifact vllm_execution_code, the
+ * Python that calls the pieces (codegen.py). A process compiles its pieces one after the other; those of processes that write to one log
+ * at the same time are told apart by the process. */
 #define ROW_fact_vllm_call(X, of) \
 	X(of, SRC, src, "src", NULL) \
 	X(of, INDEX, compile, "compile", "index of compiles") \
 	X(of, TEXT, model, "model", NULL) \
 	X(of, TEXT, prefix, "prefix", "of this part of the model") \
+	X(of, TEXT, event, "event", "fresh_compile, aot_cache_hit") \
 	X(of, TEXT, mode, "mode", NULL) \
 	X(of, TEXT, backend, "backend", NULL) \
 	X(of, TEXT, custom_ops, "custom_ops", NULL) \
@@ -451,6 +457,12 @@ FACT(fact_vllm_piece);
 	X(of, INDEX, before, "before", "number of the previous artifact in the directory") \
 	X(of, TEXT, diff, "diff", "hunks of a unified diff against the previous one; null if there is none, or it exceeds 256 KiB")
 FACT(fact_vllm_pass);
+#define ROW_fact_vllm_text(X, of) \
+	X(of, SRC, src, "src", NULL) \
+	X(of, INDEX, compile, "compile", "index of compiles") \
+	X(of, U64, call, "call", "line of its row in vllm_calls, 0 if there is none") \
+	X(of, TEXT, name, "name", "execution code, split graph, patterns of PASS")
+FACT(fact_vllm_text);
 
 /* Processes that compile kernels (torch 2.15, torch/_inductor/compile_worker/subproc_pool.py). An artifact compile_worker_sidecar_death:
  *
@@ -494,6 +506,7 @@ FACT(fact_phase);
 	X(of, SRC, src, NULL, NULL) \
 	X(of, INDEX, compile, NULL, NULL) \
 	X(of, TEXT, name, NULL, "dynamo_output_graph, aot_forward_graph, ...") \
+	X(of, TEXT, subgraph, NULL, "the region that is compiled by itself (torch 2.15)") \
 	X(of, COUNT, ops, NULL, NULL) \
 	X(of, U64, bytes, NULL, NULL) \
 	X(of, TEXT, text, NULL, "only if kept")
@@ -640,6 +653,7 @@ struct facts {
 	ROWS(struct fact_vllm_call, vllm_call);
 	ROWS(struct fact_vllm_piece, vllm_piece);
 	ROWS(struct fact_vllm_pass, vllm_pass);
+	ROWS(struct fact_vllm_text, vllm_text);
 	ROWS(struct fact_phase, phase);
 	ROWS(struct fact_graph, graph);
 	ROWS(struct fact_step, step);
@@ -740,6 +754,7 @@ uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id 
 	X(vllm_call, fact_vllm_call) \
 	X(vllm_piece, fact_vllm_piece) \
 	X(vllm_pass, fact_vllm_pass) \
+	X(vllm_text, fact_vllm_text) \
 	X(phase, fact_phase) \
 	X(graph, fact_graph) \
 	X(step, fact_step) \

@@ -163,6 +163,11 @@ static void put_artifacts(struct json_out *o, const struct trace *t, struct used
 	COLUMN(o, t, "offset", json_out_u64(o, a->offset));
 	COLUMN(o, t, "number", json_out_i64(o, a->flags & ART_UNLISTED ? -1 : (int64_t)a->number));
 	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
+	for (uint32_t i = 0; i < t->n_artifact; i++)
+		if (t->artifact[i].subgraph != NONE) {
+			COLUMN(o, t, "subgraph", json_out_i64(o, use_name(used, a->subgraph)));
+			break;
+		}
 	json_close(o);
 	json_member_arr(o, "keys");
 	for (unsigned i = 0; i < KIND_COUNT; i++)

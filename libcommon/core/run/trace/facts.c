@@ -261,7 +261,6 @@ int trace_read_facts(struct trace *t, const struct facts_options *o, const struc
 	struct trace_reading r = {.f = t->f, .t = t, .o = o ? o : &plain};
 	struct trace_hooks hooks = outer ? *outer : (struct trace_hooks){.in_part = true};
 	hooks.rows = &r;
-	reading_vllm_begin(&r.vllm);
 	int status = trace_read(t, &hooks, err);
 	if (status == 0) {
 		take_compiles(&r);

@@ -70,14 +70,19 @@ struct rank_reading {
 	struct buf text_buf;
 };
 
-/* The current vLLM call and piece; the last graph of a pass, to VLLM_TEXT bytes. */
-enum { VLLM_TEXT = 4 << 20, VLLM_DIFF = 256 << 10, VLLM_DIFFS = 64 << 20 };
-struct vllm_reading {
+/* The current vLLM call and piece of a process; the last graph of a pass, to VLLM_TEXT bytes, as long as all of them have VLLM_TEXTS. */
+enum { VLLM_TEXT = 4 << 20, VLLM_TEXTS = 64 << 20, VLLM_DIFF = 256 << 10, VLLM_DIFFS = 64 << 20 };
+struct vllm_process {
 	uint64_t call, piece; /* their lines, or 0 */
+	uint32_t row;         /* of facts.vllm_call: its event was read, its configuration was not; or NONE */
 	uint32_t artifact;    /* the graph's number, or NONE */
 	struct buf graph;
-	size_t diffs; /* bytes of kept texts of passes' changes, to VLLM_DIFFS */
 	bool there;
+};
+struct vllm_reading {
+	ROWS(struct vllm_process, process); /* by row of trace.process */
+	size_t texts;                       /* bytes of graphs */
+	size_t diffs;                       /* bytes of kept texts of passes' changes, to VLLM_DIFFS */
 };
 
 struct trace_reading {
@@ -133,7 +138,6 @@ void reading_failures(struct trace_reading *r);
 
 /* facts_vllm.c: an artifact of this name, or a graph. */
 void reading_vllm(struct trace_reading *r, uint32_t compile, struct fact_src src, struct slice name, struct slice payload);
-void reading_vllm_begin(struct vllm_reading *v);
 void reading_vllm_release(struct vllm_reading *v);
 
 /* facts_ranks.c: steps, spans, lists; after the last record. */

@@ -174,6 +174,7 @@ static void take_graph(struct trace_reading *r, uint32_t compile, const struct t
 	struct fact_graph *to = facts_new_graph(r->f, artifact_src(r, a));
 	to->compile = compile;
 	to->name = a->name;
+	to->subgraph = a->subgraph;
 	to->ops = a->nodes;
 	to->bytes = a->size;
 	if (keep)

@@ -73,7 +73,8 @@ enum { K_GRAPH = 1, K_NEW = 2 };
 	X(export, FORM_NONE, any, K_NEW) \
 	X(compilation_metrics_runtime, FORM_NONE, any, K_NEW) \
 	X(bwd_compilation_metrics_runtime, FORM_NONE, any, K_NEW) \
-	X(inductor_input_graph, FORM_NONE, any, K_NEW | K_GRAPH)
+	X(inductor_input_graph, FORM_NONE, any, K_NEW | K_GRAPH) \
+	X(memoizer_artifacts, FORM_PAYLOAD, any, K_NEW) /* torch's main branch: what a run remembered for the next one */
 
 enum trace_kind {
 #define X(name, form, fields, flags) KIND_##name,

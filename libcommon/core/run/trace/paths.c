@@ -80,6 +80,10 @@ void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, 
 		buf_adds(out, compile_id_dir(&id, dir));
 	}
 	buf_addc(out, '/');
+	if (a->subgraph != NONE && !(a->flags & ART_GLOBAL)) {
+		trace_safe_path(intern_get(&t->f->names, a->subgraph), out);
+		buf_addc(out, '/');
+	}
 	trace_safe_path(intern_get(&t->f->names, a->name), out);
 	if (!(a->flags & (ART_GLOBAL | ART_UNLISTED))) {
 		buf_addc(out, '_');

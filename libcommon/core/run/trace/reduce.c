@@ -233,6 +233,10 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		return;
 	switch ((enum trace_form)info->form) {
 	case FORM_PAYLOAD:
+		if (kind == KIND_memoizer_artifacts) {
+			reduce_artifact(t, s, r, kind, name, LANG_JSON, slice_starts(trace_payload(s, r), "{") ? ART_JSON : 0);
+			return;
+		}
 		reduce_artifact(t, s, r, kind, name, LANG_TEXT, 0);
 		if (kind == KIND_dynamo_output_graph)
 			t->graphs++;

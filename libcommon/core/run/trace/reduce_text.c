@@ -285,6 +285,7 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	folder->last_artifact = k;
 	if (r->flags & REC_NO_ATTEMPT)
 		flags |= ART_NO_ATTEMPT;
+	const uint32_t subgraph = r->subgraph == NONE ? NONE : reduce_name_or_none(t, json_text_at(&s->tape, r->subgraph, &t->tmp2));
 	struct trace_artifact *a = &t->artifact[k];
 	*a = (struct trace_artifact){
 	    .attempt = r->attempt,
@@ -300,6 +301,7 @@ struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, st
 	    .folder_next = NONE,
 	    .block = NONE,
 	    .extra = NONE,
+	    .subgraph = subgraph,
 	};
 	if (!(flags & ART_LINK)) {
 		if (slice_find(name, "cache_"))

@@ -354,7 +354,10 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 					r->flags |= REC_MALFORMED;
 			}
 		} else if (slice_is(key, "subgraph_name")) {
-			continue;
+			if (json_is(t, v, JSON_STRING))
+				r->subgraph = v;
+			else if (!json_is(t, v, JSON_NULL))
+				r->flags |= REC_MALFORMED;
 		} else {
 			enum trace_kind kind = trace_kind_of(key);
 			if (kind == KIND_COUNT) {
@@ -405,7 +408,7 @@ static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint
 	r->flags = flags;
 	r->envelope = (uint32_t)(p - s->window.data);
 	r->envelope_len = (uint32_t)n;
-	r->root = r->value = r->has_payload = r->stack = NONE;
+	r->root = r->value = r->has_payload = r->stack = r->subgraph = NONE;
 	r->nodes = -1;
 	r->rank = -1;
 	r->id = (struct compile_id){-1, -1, -1, -1, 0};

@@ -78,6 +78,7 @@ struct trace_record {
 	uint32_t value;          /* token of the value of the one kind named; see trace_value */
 	uint32_t has_payload;    /* token of the MD5 text, or NONE */
 	uint32_t stack;          /* token of the envelope's own stack, or NONE */
+	uint32_t subgraph;       /* token of subgraph_name (torch 2.15: which region Inductor compiles by itself), or NONE */
 	int32_t nodes;           /* FX nodes of a graph payload, -1 if it is not one */
 	uint32_t first_artifact; /* set by reduce: artifacts [first, first + n) */
 	uint16_t artifacts;
@@ -147,6 +148,7 @@ struct trace_artifact {
 	uint32_t next, folder_next; /* next of the same attempt, next in the same folder; or NONE */
 	uint32_t block, offset;     /* for the emitter: where the payload is */
 	uint32_t extra;             /* link: URL in trace.names */
+	uint32_t subgraph;          /* of names: the region of the graph that it belongs to; or NONE */
 };
 
 /* The contents of a log for one compile id as torch prints it, whatever its run or process: a folder of the directory report. */
