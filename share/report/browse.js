@@ -29,8 +29,8 @@
   function hay(log) {
     const L = doc.logs[log];
     if (!L.hay) {
-      const low = L.names.map(n => String(n).toLowerCase()), keys = L.keys.map(k => String(k).toLowerCase()), ids = L.compile_ids.map(c => pt2.compileLabel(c).toLowerCase()), a = L.artifacts;
-      L.hay = a.line.map((_, i) => (low[a.name[i]] || "") + " " + (a.subgraph && low[a.subgraph[i]] || "") + " " + (keys[a.key[i]] || "") + " " + (ids[a.compile_id[i]] || ""));
+      const low = s => String(s || "").toLowerCase(), keys = L.keys.map(k => String(k).toLowerCase()), ids = L.compile_ids.map(c => pt2.compileLabel(c).toLowerCase()), a = L.artifacts;
+      L.hay = a.line.map((_, i) => low(a.name[i]) + " " + low(a.subgraph && a.subgraph[i]) + " " + (keys[a.key[i]] || "") + " " + (ids[a.compile_id[i]] || ""));
     }
     return L.hay;
   }

@@ -40,6 +40,60 @@
   // ---- the document ------------------------------------------------------------------------------------------
 
   const doc = pt2.doc = JSON.parse(document.getElementById("model").textContent);
+
+  // Rows as columns (columns.h says how): each column to an array, and rows to objects.
+  const DIGIT = new Uint8Array(128);
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".split("").forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
+  function numbers(text, n) {
+    const out = new Array(n);
+    let at = 0, last = 0;
+    for (let i = 0; i < n; i++) {
+      let bits = 0, unit = 1, d = 0;
+      if (at < text.length) {
+        do {
+          d = DIGIT[text.charCodeAt(at++)];
+          bits += (d & 31) * unit;
+          unit *= 32;
+        } while (d & 32);
+        last += bits % 2 ? -Math.floor(bits / 2) : bits / 2;
+      }
+      out[i] = last;
+    }
+    return out;
+  }
+  const word = v => v ? doc.texts[v - 1] : null, number = v => v ? v - 1 : null;
+  const VALUE = {
+    n: v => v, i: number, s: v => v ? (v - 1) / 1e6 : null, b: v => v === 1, t: word,
+    l: v => v && doc.texts[v - 1] !== "" ? doc.texts[v - 1].split("\n") : [],
+    g: v => v ? "GB" + String(v - 1).padStart(4, "0") : null,
+  };
+  function column(c, n) {
+    const [kind, text, ...more] = c;
+    if (kind === "x") return text;
+    if (kind === "w") return numbers(text, n).map(v => more[0][v]);
+    if (kind !== "o") return kind === "n" ? numbers(text, n) : numbers(text, n).map(VALUE[kind]);
+    const [line, name, code] = more.map(x => numbers(x, n));
+    return numbers(text, n).map((v, i) => v ? { file: word(v), line: number(line[i]), function: word(name[i]), code: word(code[i]) } : null);
+  }
+  const columns = table => {
+    const out = {};
+    for (const k in table.columns) out[k] = column(table.columns[k], table.rows);
+    return out;
+  };
+  function rows(table) {
+    const by = columns(table), names = Object.keys(by), lists = Object.values(by), out = new Array(table.rows);
+    for (let i = 0; i < table.rows; i++) {
+      const r = out[i] = {};
+      for (let k = 0; k < names.length; k++) r[names[k]] = lists[k][i];
+    }
+    return out;
+  }
+  for (const k in doc) if (doc[k] && doc[k].columns) doc[k] = rows(doc[k]);
+  for (const log of doc.logs) {
+    if (!log.artifacts) continue;
+    log.artifacts = columns(log.artifacts);
+    log.compile_stacks = numbers(log.compile_stacks[1], doc.attempts.filter(x => x.input === log.input).length).map(v => v - 1);
+  }
   const NONE = { attempt: [], compile_id: [], key: [], name: [], line: [], size: [], nodes: [], t: [], block: [], offset: [], number: [], lang: [] };
   // Rows are of all logs together and name attempts, which follow one another log by log; here each log has its own, and names them by
   // their place among its own: compile_id.
@@ -69,7 +123,7 @@
     for (const k of ["failures", "expressions"]) for (const x of (log.export && log.export[k]) || []) x.compile_id = x.attempt - log.first;
     for (const p of log.provenance || []) p.compile_id = p.attempt - log.first;
     for (const s of log.stacks || []) s[2] = s[2].map(a => a - log.first);
-    for (const k of ["keys", "names", "langs", "frames", "stacks", "compile_stacks", "compile_ids", "graph_breaks", "recompiles",
+    for (const k of ["keys", "langs", "frames", "stacks", "compile_stacks", "compile_ids", "graph_breaks", "recompiles",
       "failures", "restarts", "symbols", "specializations", "cudagraph_skips", "unknown_keys", "damage"]) log[k] = log[k] || [];
     log.slugs = new Map();
     // The artifacts of each compile id, and the word that names the compile id in the address bar: 0/1 -> 0-1, 0-1_2 for attempt 2.
@@ -110,7 +164,7 @@
     };
   };
   pt2.artifactName = (log, i) => {
-    const L = doc.logs[log], a = L.artifacts, n = L.names[a.name[i]], region = a.subgraph && L.names[a.subgraph[i]];
+    const L = doc.logs[log], a = L.artifacts, n = a.name[i], region = a.subgraph && a.subgraph[i];
     return (region ? region + "/" : "") + (n == null || n === "" ? L.keys[a.key[i]] || "" : n);
   };
   pt2.cacheMark = function (name) {

@@ -130,9 +130,9 @@
   }
   // Parts of compiling, which add up: of a log (input), or of all.
   function timeParts(input) {
-    const whole = doc.logs.length === 1 || input == null ? (doc.times || []).filter(t => t.compile == null) : [];
+    const all = doc.time_sums || [], whole = doc.logs.length === 1 || input == null ? all.filter(t => t.input == null) : [];
     const sum = new Map();
-    for (const t of whole.length && whole[0].parts.length ? whole : (doc.times || []).filter(t => t.compile != null && (input == null || doc.compiles[t.compile].input === input)))
+    for (const t of whole.length && whole[0].parts.length ? whole : all.filter(t => t.input != null && (input == null || t.input === input)))
       for (const p of t.parts) { const x = sum.get(p.name) || { name: p.name, seconds: 0, calls: 0 }; x.seconds += p.seconds || 0; x.calls += p.calls; sum.set(p.name, x); }
     const list = [...sum.values()].filter(p => p.seconds > 0).sort((a, b) => b.seconds - a.seconds);
     for (const p of list) p.title = p.name + ": " + pt2.plural(p.calls, "call");
@@ -267,7 +267,7 @@
     if (!stacks.length && !unknownStack.length) return empty("No stacks recorded.");
     let budget = 600;
     function frame(i) {
-      const f = L.frames[stacks[i][1]] || [], file = L.names[f[0]] == null ? "?" : L.names[f[0]];
+      const f = L.frames[stacks[i][1]] || [], file = pt2.doc.texts[f[0]] == null ? "?" : pt2.doc.texts[f[0]];
       return h("span.frame" + (/[/\\](site|dist)-packages[/\\]|[/\\]torch[/\\]_|^torch[/\\]|^<frozen|[/\\]lib[/\\]python\d/.test(file) ? ".lib" : ""), { title: file + ":" + f[1] }, h("b", null, pt2.baseName(file) + ":" + f[1]), " in ", h("span.fn", null, f[2] || "?"), f[3] ? codeLine(f[3]) : null);
     }
     function worst(ids) { return ["error", "break", "missing", "empty", "ok"].find(s => ids.some(i => L.compile_ids[i] && status(L.compile_ids[i]) === s)) || "none"; }
@@ -302,7 +302,7 @@
     const L = doc.logs[log], out = [];
     for (let n = L.compile_stacks[i], guard = 0; n >= 0 && L.stacks[n] && guard < 5000; n = L.stacks[n][0], guard++) {
       const f = L.frames[L.stacks[n][1]] || [];
-      out.unshift({ file: L.names[f[0]], line: f[1], function: f[2], code: f[3] });
+      out.unshift({ file: pt2.doc.texts[f[0]], line: f[1], function: f[2], code: f[3] });
     }
     return out;
   }

@@ -16,7 +16,9 @@ import sys
 import time
 import zlib
 
-import chromium
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import chromium  # noqa: E402
+import report as page_file  # noqa: E402
 from selenium.common.exceptions import NoAlertPresentException, WebDriverException
 
 # Artifacts and compile ids that are opened: of more, a sample spread evenly. Logs of one report: the first.
@@ -53,7 +55,7 @@ def take(path):
     global report, model, blocks
     report = pathlib.Path(path).resolve()
     source = report.read_text(encoding="utf-8", errors="replace")
-    model = json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', source, re.S)[1])
+    model = page_file.unpack(json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', source, re.S)[1]))
     for log in model["logs"]:
         by_log(model, log)
     blocks = {m[1]: m[2] for m in re.finditer(r'<script type="text/plain" id="([pmer]\d+)">([^<]*)</script>', source)}
@@ -95,7 +97,7 @@ def payload(log, i):
 def artifact_words(log, i):
     a, ids = log["artifacts"], log["compile_ids"]
     key = log["keys"][a["key"][i]]
-    name = log["names"][a["name"][i]] if 0 <= a["name"][i] < len(log["names"]) else key
+    name = a["name"][i] or key
     c = ids[a["compile_id"][i]] if 0 <= a["compile_id"][i] < len(ids) else None
     label = "" if not c else str(c["id"]) + ("_%d" % c["attempt"] if c["attempt"] else "")
     return ("%s %s %s" % (name, key, label)).lower()

@@ -71,15 +71,14 @@ is "--json has the history" "$(jq -c '.logs[0].export|.expressions[.failures[2].
 	'["u4 > 2","gt",["u4","2"],[0]]'
 is "--json without an export has null" "$(tlparse --json "$DATA/simple.log" | jq -c '.logs[0].export')" null
 tlparse "$DATA/draft_export.log" >page.html
-python3 - page.html >got <<'PY'
-import base64, json, re, sys, zlib
-page = open(sys.argv[1], encoding="utf-8").read()
-log = json.loads(re.search(r'id="model">(.*?)</script>', page, re.S).group(1))["logs"][0]
+PYTHONPATH=$ROOT/tests/lib python3 - page.html >got <<'PY'
+import report, sys
+page = report.Page(open(sys.argv[1], "rb").read())
+log = page.model["logs"][0]
 a, k = log["artifacts"], log["export"]["exported_program"]
-block = zlib.decompress(base64.b64decode(re.search(r'id="p%d">(.*?)</script>' % a["block"][k], page, re.S).group(1)), -15)
-print(log["names"][a["name"][k]], a["number"][k], log["summary"]["artifacts"])
+print(a["name"][k], a["number"][k], log["summary"]["artifacts"])
 sys.stdout.flush()
-sys.stdout.buffer.write(block[a["offset"][k] : a["offset"][k] + a["size"][k]])
+sys.stdout.buffer.write(page.payload(log, k))
 PY
 is "the page has the exported program, without a number" "$(head -1 got)" "exported_program -1 0"
 is "... unchanged" "$(tail -n +2 got | cmp - draft/-_-_-_-/exported_program_0.txt 2>&1)" ""

@@ -81,7 +81,7 @@ for log in "${logs[@]}"; do
 done
 fxexplain --html "$DATA/ranks4" >out
 is "the page of several logs equals tlparse's, too" "$(tlparse "$DATA/ranks4" | cmp - out 2>&1)" ""
-page() { fxexplain -q --html "$@" | sed -n 's/.*id="model">\(.*\)<\/script>.*/\1/p'; }
+page() { fxexplain -q --html "$@" | PYTHONPATH=$ROOT/tests/lib python3 -c 'import json, report, sys; print(json.dumps(report.Page(sys.stdin.buffer.read()).model))'; }
 findings() { jq -cS '[.findings, .verdict, .compiles, .graph_breaks]' | md5sum; }
 for of in "$ROOT/tests/data/logs/explain.log" "--function f $DATA/graph_breaks.log" "$DATA/graph_breaks.log $ROOT/tests/data/logs/crash.log"; do
 	# shellcheck disable=SC2086 # words

@@ -122,10 +122,20 @@ for name in graph_breaks models ranks4 compile_error; do
 import json, report
 doc, page = json.load(open("document.json")), report.Page(open("page.html", "rb").read())
 model = page.model
-del model["blocks"]
+del model["blocks"], model["texts"]
 explained = json.load(open("explained.json"))
-for key in ("headline", "verdict", "other_verdicts", "findings", "times"):  # fxexplain says the same
+for key in ("headline", "verdict", "other_verdicts", "findings"):  # fxexplain says the same
     assert model.pop(key) == explained[key], key
+for sums in model.pop("time_sums"):  # its times, added up
+    parts = {}
+    for t in explained["times"]:
+        if sums["input"] == (None if t["compile"] is None else doc["compiles"][t["compile"]]["input"]):
+            for p in t["parts"]:
+                s = parts.setdefault(p["name"], [0, 0])
+                s[0] += p["seconds"] or 0
+                s[1] += p["calls"]
+    assert [(p["name"], p["calls"]) for p in sums["parts"]] == [(n, s[1]) for n, s in parts.items()], sums
+    assert all(abs(p["seconds"] - parts[p["name"]][0]) < 1e-4 for p in sums["parts"]), sums
 events = sum(1 for _ in page.lines("e"))
 assert events == doc["summary"]["chromium_events"], events
 for a, b in zip(doc["logs"], model["logs"], strict=True):

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		document_head(&o, "tlparse", &f);
 		document_summary(&o, &f, NONE);
 		json_close(&o);
-		explain_out(&x, &o);
+		explain_out(&x, &o, size % 2);
 		document_rows(&o, &f);
 		json_close(&o);
 		explanation_release(&x);

@@ -123,7 +123,7 @@ void emit_json(struct buf *b, const struct explanation *x, const struct explain_
 	json_obj(&o);
 	document_head(&o, "fxexplain", x->facts);
 	put_summary(&o, x);
-	explain_out(x, &o);
+	explain_out(x, &o, false);
 	put_groups(&o, x);
 	put_steps(&o, x);
 	put_symbols(&o, x);

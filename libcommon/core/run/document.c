@@ -1,6 +1,7 @@
 /* document.c - rows as JSON, by tables of their members. See document.h. */
 #include "run/document.h"
 #include "base/text.h"
+#include "run/columns.h"
 #include "base/io/mapfile.h"
 #include "base/io/window.h"
 
@@ -35,6 +36,7 @@
 	X(STEP_KIND, "word") \
 	X(SPAN_KIND, "word") \
 	X(LIST_KIND, "word") \
+	X(LINE, NULL)      /* of SRC */ \
 	X(KEY_PARTS, NULL) /* in no document */
 enum field_type {
 #define X(kind, words) FIELD_##kind,
@@ -222,6 +224,164 @@ void document_ranks(struct json_out *o, const struct facts *f)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(rank_tables); i++)
 		put_table(o, f, &rank_tables[i]);
+}
+
+/* ---- written as columns ---- */
+
+/* The number of a member's value, for its kind of column. */
+static int64_t number_of(const struct field *x, const char *at, struct columns *c)
+{
+	switch (x->type) {
+	case FIELD_TEXT:
+	case FIELD_LINES: return columns_text(c, u32_at(at));
+	case FIELD_INDEX: return u32_at(at) == NONE ? 0 : (int64_t)u32_at(at) + 1;
+	case FIELD_U32: return u32_at(at);
+	case FIELD_U64: return (int64_t)(*(const uint64_t *)(const void *)at);
+	case FIELD_POSITIVE:
+	case FIELD_SIGNAL: return u32_at(at) ? (int64_t)u32_at(at) + 1 : 0;
+	case FIELD_LINE: return *(const uint64_t *)(const void *)at ? (int64_t)*(const uint64_t *)(const void *)at + 1 : 0;
+	case FIELD_COUNT: return *(const int64_t *)(const void *)at < 0 ? 0 : *(const int64_t *)(const void *)at + 1;
+	case FIELD_SECONDS: {
+		const double v = *(const double *)(const void *)at;
+		return v < 0 ? 0 : v < 9e9 ? (int64_t)(v * 1e6 + 0.5) + 1 : 0;
+	}
+	case FIELD_BOOL: return *(const bool *)at;
+	case FIELD_GB: return (int32_t)u32_at(at) < 0 ? 0 : (int64_t)u32_at(at) + 1;
+	default: return u32_at(at);
+	}
+}
+
+static const char *column_kind(enum field_type type)
+{
+	switch (type) {
+	case FIELD_TEXT: return "t";
+	case FIELD_LINES: return "l";
+	case FIELD_INDEX:
+	case FIELD_POSITIVE:
+	case FIELD_SIGNAL:
+	case FIELD_LINE:
+	case FIELD_COUNT: return "i";
+	case FIELD_U32:
+	case FIELD_U64: return "n";
+	case FIELD_SECONDS: return "s";
+	case FIELD_BOOL: return "b";
+	case FIELD_GB: return "g";
+	default: return "w";
+	}
+}
+
+/* The rows of a table in memory. */
+struct rows {
+	const char *first;
+	size_t size;
+	uint32_t n;
+};
+#define ROW_AT(rows, i, offset) ((rows)->first + (size_t)(i) * (rows)->size + (offset))
+
+static void put_numbers(struct json_out *o, const struct rows *rows, const struct field *x, struct columns *c)
+{
+	struct column col = {0};
+	for (uint32_t i = 0; i < rows->n; i++)
+		column_add(&col, number_of(x, ROW_AT(rows, i, x->offset), c));
+	column_out(&col, o);
+	buf_release(&col.b);
+}
+
+/* Members of the struct at this offset of a row, as columns of their own. */
+#define PART(of, kind, member) {#member, FIELD_##kind, offsetof(struct of, member), NULL}
+static const struct field src_parts[] = {
+    PART(fact_src, U32, input), PART(fact_src, INDEX, attempt), PART(fact_src, LINE, line), PART(fact_src, COUNT, offset),
+    PART(fact_src, INDEX, artifact),
+};
+static const struct field loc_parts[] = {
+    PART(fact_loc, TEXT, file), PART(fact_loc, POSITIVE, line), PART(fact_loc, TEXT, function), PART(fact_loc, TEXT, code),
+};
+
+static void put_column(struct json_out *o, const struct rows *rows, const struct field *x, struct columns *c)
+{
+	json_member_arr(o, x->name);
+	json_out_str(o, slice_str(column_kind(x->type)));
+	put_numbers(o, rows, x, c);
+	if (*column_kind(x->type) == 'w') {
+		json_arr(o);
+		for (unsigned i = 0; i < words_of[x->type].n; i++)
+			json_out_str(o, slice_str(words_of[x->type].word[i]));
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_loc_column(struct json_out *o, const struct rows *rows, const struct field *x, struct columns *c)
+{
+	json_member_arr(o, x->name);
+	json_out_str(o, SLICE("o"));
+	for (unsigned i = 0; i < ARRAY_LEN(loc_parts); i++) {
+		struct field part = loc_parts[i];
+		part.offset += x->offset;
+		put_numbers(o, rows, &part, c);
+	}
+	json_close(o);
+}
+
+static void put_src_columns(struct json_out *o, const struct rows *rows, const struct field *x, struct columns *c)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(src_parts); i++) {
+		struct field part = src_parts[i];
+		part.offset += x->offset;
+		put_column(o, rows, &part, c);
+	}
+}
+
+/* The members dir and attempt. */
+static void put_dir_columns(struct json_out *o, const struct rows *rows, const struct field *x)
+{
+	char text[COMPILE_ID_TEXT];
+	struct column attempt = {0};
+	json_member_arr(o, x->name);
+	json_out_str(o, SLICE("x"));
+	json_arr(o);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct compile_id *id = (const void *)ROW_AT(rows, i, x->offset);
+		json_out_str(o, slice_str(id->bad_line ? "unknown" : compile_id_dir(id, text)));
+		column_add(&attempt, id->attempt < 0 ? 0 : (int64_t)id->attempt + 1);
+	}
+	json_close(o);
+	json_close(o);
+	json_member_arr(o, "attempt");
+	json_out_str(o, SLICE("i"));
+	column_out(&attempt, o);
+	json_close(o);
+	buf_release(&attempt.b);
+}
+
+static void put_columns(struct json_out *o, const struct facts *f, const struct table *t, struct columns *c)
+{
+	const struct rows rows = {*(const char *const *)(const void *)((const char *)f + t->rows), t->size,
+				  *(const uint32_t *)(const void *)((const char *)f + t->count)};
+	json_member_obj(o, t->name);
+	json_member_u64(o, "rows", rows.n);
+	json_member_obj(o, "columns");
+	for (unsigned k = 0; k < t->fields; k++) {
+		const struct field *x = &t->field[k];
+		if (!x->name)
+			continue;
+		if (x->type == FIELD_LOC)
+			put_loc_column(o, &rows, x, c);
+		else if (x->type == FIELD_SRC)
+			put_src_columns(o, &rows, x, c);
+		else if (x->type == FIELD_DIR)
+			put_dir_columns(o, &rows, x);
+		else
+			put_column(o, &rows, x, c);
+	}
+	json_close(o);
+	json_close(o);
+}
+
+void document_columns(struct json_out *o, const struct facts *f, struct columns *c)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(tables); i++)
+		put_columns(o, f, &tables[i], c);
 }
 
 /* ---- the head ---- */

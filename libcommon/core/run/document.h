@@ -21,6 +21,9 @@ enum { DOCUMENT_SCHEMA = 2 };
 
 void document_head(struct json_out *o, const char *tool, const struct facts *f);
 void document_rows(struct json_out *o, const struct facts *f);
+/* The same for a page, as columns.h has it. */
+struct columns;
+void document_columns(struct json_out *o, const struct facts *f, struct columns *c);
 /* steps, spans, lists, parities: what tlparse compares ranks by. */
 void document_ranks(struct json_out *o, const struct facts *f);
 /* "summary" of one input, or (NONE) of all: an object that stays open for a tool's own counts. */

@@ -137,9 +137,51 @@ static void put_times(struct json_out *o, const struct explanation *x)
 	}
 }
 
-void explain_out(const struct explanation *x, struct json_out *o)
+/* The same, added up for each input, and (input null) as recorded for the run as a whole: a page shows no more, and has room for no more. */
+struct time_sums {
+	ROWS(struct time_part, part);
+};
+
+static void add_times(struct time_sums *to, const struct explanation *x, const struct time_view *t)
+{
+	for (uint32_t k = 0; k < t->n; k++) {
+		const struct time_part *p = &x->part[t->first + k];
+		uint32_t at = 0;
+		while (at < to->n_part && !slice_eq(to->part[at].name, p->name)) /* a dozen names */
+			at++;
+		if (at == to->n_part)
+			PUSH(to, part) = (struct time_part){.name = p->name};
+		to->part[at].seconds += p->seconds > 0 ? p->seconds : 0;
+		to->part[at].calls += p->calls;
+	}
+}
+
+static void put_time_sums(struct json_out *o, const struct explanation *x)
+{
+	const uint32_t n = x->facts->n_input; /* and one for the run */
+	struct time_sums *sum = xcalloc(n + 1u, sizeof(*sum));
+	for (uint32_t i = 0; i < x->n_time; i++) {
+		const struct time_view *t = &x->time[i];
+		add_times(&sum[t->compile == NONE ? n : x->facts->compile[t->compile].src.input], x, t);
+	}
+	json_rows(o, "time_sums", i, n + 1) {
+		json_member_index(o, "input", i == n ? NONE : i);
+		json_rows(o, "parts", k, sum[i].n_part) {
+			json_member(o, "name", sum[i].part[k].name);
+			json_member_seconds(o, "seconds", sum[i].part[k].seconds);
+			json_member_u64(o, "calls", sum[i].part[k].calls);
+		}
+		free(sum[i].part);
+	}
+	free(sum);
+}
+
+void explain_out(const struct explanation *x, struct json_out *o, bool page)
 {
 	put_verdict(o, x);
 	put_findings(o, x);
-	put_times(o, x);
+	if (page)
+		put_time_sums(o, x);
+	else
+		put_times(o, x);
 }

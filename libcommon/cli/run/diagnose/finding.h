@@ -190,7 +190,7 @@ struct explanation {
 void explain(struct explanation *x, struct facts *f);
 /* "headline", "verdict", "other_verdicts", "findings" into the open object. */
 struct json_out;
-void explain_out(const struct explanation *x, struct json_out *o);
+void explain_out(const struct explanation *x, struct json_out *o, bool page);
 /* A hash of kind, id, file and function, not of lines, numbers and times: it stays the same while a program is edited. */
 enum { FINGERPRINT_TEXT = 17 };
 void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT]);

@@ -2,6 +2,7 @@
  * */
 #include "run/page/page.h"
 
+#include "run/columns.h"
 #include "run/document.h"
 
 static void put_lines(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
@@ -121,72 +122,58 @@ static void put_provenance(struct json_out *o, const struct trace *t, bool page)
 
 /* ---- the page's own arrays ---- */
 
-#define COLUMN(o, t, key, expr) \
+/* A column of the artifacts: numbers as columns.h writes them. */
+#define COLUMN(o, t, key, kind, number) \
 	do { \
-		json_member_arr(o, key); \
+		struct column col_ = {0}; \
 		for (uint32_t i_ = 0; i_ < (t)->n_artifact; i_++) { \
 			const struct trace_artifact *a = &(t)->artifact[i_]; \
-			expr; \
+			column_add(&col_, (int64_t)(number)); \
 		} \
+		json_member_arr(o, key); \
+		json_out_str(o, SLICE(kind)); \
+		column_out(&col_, o); \
 		json_close(o); \
+		buf_release(&col_.b); \
 	} while (0)
 
-/* Texts that the arrays refer to: each once, by its index in the list. */
-struct used_names {
-	uint32_t *place; /* by name of the model, NONE */
-	uint32_t *name;
-	uint32_t n;
-};
-
-static int64_t use_name(struct used_names *u, uint32_t name)
+static void put_artifacts(struct json_out *o, const struct trace *t, struct columns *c)
 {
-	if (name == NONE)
-		return -1;
-	if (u->place[name] == NONE) {
-		u->place[name] = u->n;
-		u->name[u->n++] = name;
-	}
-	return u->place[name];
-}
-
-static void put_artifacts(struct json_out *o, const struct trace *t, struct used_names *used)
-{
-	json_member_obj(o, "artifacts");
-	COLUMN(o, t, "attempt", json_out_u64(o, a->attempt));
-	COLUMN(o, t, "key", json_out_u64(o, a->kind));
-	COLUMN(o, t, "name", json_out_i64(o, use_name(used, a->name)));
-	COLUMN(o, t, "line", json_out_u64(o, a->line));
-	COLUMN(o, t, "size", json_out_u64(o, a->size));
-	COLUMN(o, t, "nodes", json_out_i64(o, a->nodes));
-	COLUMN(o, t, "t", json_out_double(o, (double)a->seconds, 3));
-	COLUMN(o, t, "block", json_out_i64(o, a->block == NONE ? -1 : (int64_t)a->block));
-	COLUMN(o, t, "offset", json_out_u64(o, a->offset));
-	COLUMN(o, t, "number", json_out_i64(o, a->flags & ART_UNLISTED ? -1 : (int64_t)a->number));
-	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
+	bool regions = false;
 	for (uint32_t i = 0; i < t->n_artifact; i++)
-		if (t->artifact[i].subgraph != NONE) {
-			COLUMN(o, t, "subgraph", json_out_i64(o, use_name(used, a->subgraph)));
-			break;
-		}
+		regions |= t->artifact[i].subgraph != NONE;
+	json_member_obj(o, "artifacts");
+	json_member_u64(o, "rows", t->n_artifact);
+	json_member_obj(o, "columns");
+	COLUMN(o, t, "attempt", "n", a->attempt);
+	COLUMN(o, t, "key", "n", a->kind);
+	COLUMN(o, t, "name", "t", columns_text(c, a->name));
+	COLUMN(o, t, "line", "n", a->line);
+	COLUMN(o, t, "size", "n", a->size);
+	COLUMN(o, t, "nodes", "n", a->nodes);
+	COLUMN(o, t, "t", "s", (double)a->seconds * 1e6 + 1.5);
+	COLUMN(o, t, "block", "n", a->block == NONE ? -1 : (int64_t)a->block);
+	COLUMN(o, t, "offset", "n", a->offset);
+	COLUMN(o, t, "number", "n", a->flags & ART_UNLISTED ? -1 : (int64_t)a->number);
+	COLUMN(o, t, "lang", "n", a->lang);
+	if (regions)
+		COLUMN(o, t, "subgraph", "t", columns_text(c, a->subgraph));
+	json_close(o);
 	json_close(o);
 	json_member_arr(o, "keys");
 	for (unsigned i = 0; i < KIND_COUNT; i++)
 		json_out_str(o, slice_of(trace_kind[i].name, trace_kind[i].name_len));
 	json_close(o);
 	json_member_raw(o, "langs", SLICE("[\"text\",\"json\",\"py\",\"cpp\"]"));
-	json_member_arr(o, "names");
-	for (uint32_t i = 0; i < used->n; i++)
-		json_out_str(o, intern_get(&t->f->names, used->name[i]));
-	json_close(o);
 }
 
-static void put_stacks(struct json_out *o, const struct trace *t, struct used_names *used)
+static void put_stacks(struct json_out *o, const struct trace *t, struct columns *c)
 {
 	json_member_arr(o, "frames");
 	for (uint32_t i = 0; i < t->n_frame; i++) {
 		const struct trace_frame *f = &t->frame[i];
 		json_arr(o);
-		json_out_i64(o, use_name(used, f->file));
+		json_out_i64(o, columns_text(c, f->file) - 1);
 		json_out_i64(o, f->line);
 		json_out_str(o, f->name == NONE ? slice_of("", 0) : intern_get(&t->f->names, f->name));
 		json_out_str(o, f->code == NONE ? slice_of("", 0) : intern_get(&t->f->names, f->code));
@@ -206,17 +193,18 @@ static void put_stacks(struct json_out *o, const struct trace *t, struct used_na
 		json_close(o);
 	}
 	json_close(o);
+	struct column of = {0};
 	json_member_arr(o, "compile_stacks");
+	json_out_str(o, SLICE("i"));
 	for (uint32_t i = t->from.attempt; i < t->f->n_attempt && t->f->attempt[i].input == t->input; i++)
-		json_out_i64(o, t->f->attempt[i].stack == NONE ? -1 : (int64_t)t->f->attempt[i].stack);
+		column_add(&of, t->f->attempt[i].stack == NONE ? 0 : (int64_t)t->f->attempt[i].stack + 1);
+	column_out(&of, o);
 	json_close(o);
+	buf_release(&of.b);
 }
 
-static void put_page_arrays(struct json_out *o, const struct trace *t)
+static void put_page_arrays(struct json_out *o, const struct trace *t, struct columns *c)
 {
-	struct used_names used = {xreallocarray(NULL, t->f->names.n + 1u, sizeof(*used.place)),
-				  xreallocarray(NULL, t->f->names.n + 1u, sizeof(*used.name)), 0};
-	memset(used.place, 255, (t->f->names.n + 1u) * sizeof(*used.place));
 	json_member_arr(o, "strings");
 	for (uint64_t i = 0, n = trace_strings(t); i < n; i++) {
 		uint32_t string = trace_string_of_any(t, i);
@@ -226,24 +214,22 @@ static void put_page_arrays(struct json_out *o, const struct trace *t)
 			json_out_str(o, intern_get(&t->f->names, string));
 	}
 	json_close(o);
-	put_stacks(o, t, &used);
-	put_artifacts(o, t, &used);
-	free(used.place);
-	free(used.name);
+	put_stacks(o, t, c);
+	put_artifacts(o, t, c);
 }
 
-/* t: NULL for an input that is not a structured trace. */
-static void put_log(struct json_out *o, const struct facts *f, uint32_t input, const struct trace *t, bool page)
+/* t: NULL for an input that is not a structured trace. c: of a page, or NULL. */
+static void put_log(struct json_out *o, const struct facts *f, uint32_t input, const struct trace *t, struct columns *c)
 {
 	json_obj(o);
 	json_member_u64(o, "input", input);
 	document_summary(o, f, input);
 	put_phases(o, t);
 	json_close(o);
-	put_export(o, t, page);
-	put_provenance(o, t, page);
-	if (t && page)
-		put_page_arrays(o, t);
+	put_export(o, t, c != NULL);
+	put_provenance(o, t, c != NULL);
+	if (t && c)
+		put_page_arrays(o, t, c);
 	json_close(o);
 }
 
@@ -262,20 +248,26 @@ void report_document(struct json_out *o, const struct report *r, bool page)
 	document_summary(o, &r->facts, NONE);
 	json_close(o);
 	if (r->told)
-		explain_out(r->told, o);
-	document_rows(o, &r->facts);
-	if (!page)
+		explain_out(r->told, o, page);
+	struct columns c;
+	if (page) {
+		columns_begin(&c, &r->facts.names);
+		document_columns(o, &r->facts, &c);
+	} else {
+		document_rows(o, &r->facts);
 		document_ranks(o, &r->facts);
+	}
 	if (r->ranks)
 		ranks_desync_json(o, r->ranks);
 	json_member_arr(o, "logs");
 	for (uint32_t i = 0, k = 0; i < r->facts.n_input; i++) {
 		const struct trace *t = k < r->n && r->log[k].input == i ? &r->log[k] : NULL;
-		put_log(o, &r->facts, i, t, page);
+		put_log(o, &r->facts, i, t, page ? &c : NULL);
 		k += t != NULL;
 	}
 	json_close(o);
 	if (page) {
+		columns_end(&c, o);
 		json_member_obj(o, "blocks");
 		json_fields(o, r->blocks, p, m, e, r);
 		json_close(o);
