@@ -677,6 +677,7 @@ struct facts_options {
 	bool keep_graphs, keep_guards;   /* their texts, for --show */
 	bool keys;                       /* the components of cache keys: about 100 KB each, mostly the same */
 	bool ranks;                      /* steps, spans, lists: for comparing ranks */
+	bool few_metrics;                /* of compilation metrics only what findings are made of: a compilation has 60, 20 bytes each */
 	bool no_phases;                  /* a trace's chromium events are not added up: no phases, no markers */
 	const struct patterns *patterns; /* known messages to look for in texts; NULL: none */
 };

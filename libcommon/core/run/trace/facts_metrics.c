@@ -56,6 +56,12 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 
 /* ---- values ---- */
 
+/* times.c looks at these; where metrics are shown or compared, all are kept. */
+static bool metric_wanted(const struct trace_reading *r, enum metric_id known)
+{
+	return !r->o->few_metrics || known == METRIC_triton_compile_time_us || known == METRIC_structured_logging_overhead_us;
+}
+
 static void add_metric(struct trace_reading *r, uint32_t compile, struct slice name, struct slice value, enum metric_id known,
 		       bool backward, bool runtime)
 {
@@ -167,7 +173,7 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 			continue;
 		if (known != METRIC_UNKNOWN)
 			json_double(tape, k + 1, &number[known]);
-		if (value.n <= (slice_ends(name, "_config") ? CONFIG_MAX : VALUE_MAX))
+		if (metric_wanted(r, known) && value.n <= (slice_ends(name, "_config") ? CONFIG_MAX : VALUE_MAX))
 			add_metric(r, compile, name, value, known, backward, runtime);
 	}
 	take_versions(r, tape, v);
