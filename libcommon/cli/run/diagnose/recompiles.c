@@ -352,21 +352,37 @@ static void which_bound(struct explanation *x, const struct fact_recompile *r, c
 	}
 }
 
-/* "dtype of x: Double -> Float" where an earlier step was "dtype of x: Float -> Double": a variant with Float exists. */
-static bool goes_back(const struct explanation *x, const struct frame_view *v, struct slice change)
+/* The value before a change, with what changed: "dtype of x: Float" of "dtype of x: Float -> Double". */
+static void value_before(struct buf *b, struct slice what, struct slice value)
 {
-	struct slice what = what_changed(change), new = slice_behind(change, " -> ");
-	for (uint32_t i = v->first; new.n &&i < v->first + v->n; i++) {
-		struct slice c = x->step[i].change;
-		if (slice_eq(what_changed(c), what) && slice_eq(slice_until(slice_behind(c, ": "), " -> "), new))
-			return true;
-	}
-	return false;
+	buf_reset(b);
+	buf_add_slice(b, what);
+	buf_adds(b, ": ");
+	buf_add_slice(b, value);
+}
+
+/* "dtype of x: Double -> Float" where an earlier step was "dtype of x: Float -> Double": a variant with Float exists. before: the values
+ * before each earlier step of the frame. */
+static bool goes_back(const struct intern *before, struct slice change)
+{
+	struct slice new = slice_behind(change, " -> ");
+	LOCAL_BUF b = {0};
+	if (!new.n)
+		return false;
+	value_before(&b, what_changed(change), new);
+	return intern_find(before, buf_slice(&b)) != NONE;
+}
+
+static void remember(struct intern *before, struct slice change)
+{
+	LOCAL_BUF b = {0};
+	value_before(&b, what_changed(change), slice_until(slice_behind(change, ": "), " -> "));
+	intern_add(before, buf_slice(&b));
 }
 
 /* Each line of `all` has the guard that rejected one variant, the newest first. Where the first only goes back to what an older variant
  * was made for, that variant's own guard says what is new. */
-static struct guard_words rejected_by_older(struct explanation *x, const struct frame_view *v, const struct fact_recompile *r,
+static struct guard_words rejected_by_older(struct explanation *x, const struct intern *before, const struct fact_recompile *r,
 					    struct guard_words first)
 {
 	struct slice rest = explain_text(x, r->all), line;
@@ -380,26 +396,29 @@ static struct guard_words rejected_by_older(struct explanation *x, const struct 
 		one.old = text.old.n ? facts_intern(x->facts, text.old) : NONE;
 		one.new = text.new.n ? facts_intern(x->facts, text.new) : NONE;
 		struct guard_words w = guard_words(x, &one);
-		if (w.change.n && !slice_eq(what_changed(w.change), what_changed(first.change)) && !goes_back(x, v, w.change))
+		if (w.change.n && !slice_eq(what_changed(w.change), what_changed(first.change)) && !goes_back(before, w.change))
 			return w;
 	}
 	return first;
 }
 
-static void add_step(struct explanation *x, struct frame_view *v, uint32_t compile, uint32_t recompile, const struct chain *symbols)
+static void add_step(struct explanation *x, struct frame_view *v, struct intern *before, uint32_t compile, uint32_t recompile,
+		     const struct chain *symbols)
 {
 	struct frame_step s = {.compile = compile, .recompile = recompile};
 	const struct fact_recompile *r = recompile == NONE ? NULL : &x->facts->recompile[recompile];
 	if (r && (r->guard != NONE || explain_text(x, r->against).n)) { /* "0/0: " is a reason, an empty one */
 		struct guard_words w = guard_words(x, r);
-		if (goes_back(x, v, w.change))
-			w = rejected_by_older(x, v, r, w);
+		if (goes_back(before, w.change))
+			w = rejected_by_older(x, before, r, w);
 		which_bound(x, r, symbols, &w);
 		s.change = w.change;
 		s.placed = !w.zero_one;
 		s.fix = w.fix;
 		s.hint = w.hint;
 	}
+	if (s.change.n)
+		remember(before, s.change);
 	PUSH(x, step) = s;
 	v->n++;
 }
@@ -630,13 +649,14 @@ static void add_frame(struct explanation *x, const struct fact_frame *row, const
 {
 	const struct facts *f = x->facts;
 	struct frame_view v = {.row = (uint32_t)(row - f->frame), .first = x->n_step, .finding = NONE};
+	OWNED(intern_release) struct intern before = {0};
 	for (uint32_t k = row->first; k < row->first + row->n; k++)
-		add_step(x, &v, f->frame_compile[k], of[f->frame_compile[k]], symbols);
+		add_step(x, &v, &before, f->frame_compile[k], of[f->frame_compile[k]], symbols);
 	for (uint32_t i = 0; row->frame < 0 && i < f->n_recompile; i++) {
 		const struct fact_recompile *r = &f->recompile[i];
 		if (r->compile == NONE && r->src.input == row->input && r->loc.file == row->loc.file &&
 		    r->loc.function == row->loc.function)
-			add_step(x, &v, NONE, i, symbols);
+			add_step(x, &v, &before, NONE, i, symbols);
 	}
 	describe(x, &v, row, row->limit == NONE ? NULL : &f->limit[row->limit], symbols);
 	PUSH(x, frame) = v;
