@@ -104,8 +104,9 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 		show_row(s, "line", &b);
 	}
 	if (f->write != NONE) {
-		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
-			 (unsigned long long)f->wrong, (unsigned long long)f->n);
+		buf_addf(&b, "%.*s: ", SLN(t->h.observed.write[f->write].v->buffer, 100));
+		verify_add_count(&b, f);
+		buf_adds(&b, "; at ");
 		held_add_place(&b, &t->h, f->node, f->at);
 		show_exact(&b, " got ", f->got);
 		show_exact(&b, ", expected ", f->want);
@@ -156,7 +157,7 @@ static void output_finding(struct screen *s, const struct trial *t, const struct
 		show_row(s, "line", &b);
 	}
 	if (x->at.at >= 0) {
-		buf_addf(&b, "%llu of %llu elements differ", (unsigned long long)x->at.wrong, (unsigned long long)x->at.n);
+		verify_add_count(&b, &x->at);
 		if (output_has_place(t, x)) {
 			buf_adds(&b, "; at ");
 			held_add_place(&b, &t->h, x->node, x->at.at);
