@@ -223,7 +223,7 @@ static void show_calls(struct screen *s, const struct trial *t)
 	buf_release(&b);
 }
 
-static void open_calls(struct screen *s, const struct trial *t)
+static void open_calls(struct screen *s, const struct verifier *v, const struct trial *t)
 {
 	struct buf b = {0};
 	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
@@ -252,6 +252,11 @@ static void open_calls(struct screen *s, const struct trial *t)
 		show_row(s, "graph", &b);
 	}
 	struct slice rest = buf_slice(&ref->unknown), line;
+	const char *op;
+	for (size_t i = 0; (op = custom_ops_used(v->o->custom, i)) && i < 5; i++) {
+		buf_addf(&b, "%s: computed by %s", op, v->o->ops.file);
+		show_row(s, "graph", &b);
+	}
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
 		show_row(s, "graph", &b);
@@ -544,7 +549,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	findings(s, v, first_found(v, false));
 	alone(s, v);
 	const struct trial *whole = t && !trial_is_alone(t) ? t : v->trial[0];
-	open_calls(s, whole);
+	open_calls(s, v, whole);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');
 		show_calls(s, whole);
