@@ -57,7 +57,7 @@ cli      := $(core) -Ilibcommon/cli
 libs     := $(O)/libpt2cli.a $(O)/libpt2core.a
 bins     := $(TOOLS:%=$(O)/bin/%)
 comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh) $(TOOLS:%=$(O)/completions/%.fish)
-share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/mend/* share/patterns/* share/known/*)))
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/ops/* share/mend/* share/patterns/* share/known/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
@@ -107,7 +107,7 @@ $(O)/cmd/%.o: cmd/%.c $(O)/flags
 # Page parts of share/ become part of the programs. Programs that want few of them have those alone: theirs is found before the library's.
 few              := aoti-printer aoti-verify fxminify
 few_aoti-printer := share/page/% share/printer/% share/jit/%
-few_aoti-verify  := share/page/% share/printer/diff.html share/printer/diff.css share/verify/%
+few_aoti-verify  := share/page/% share/printer/diff.html share/printer/diff.css share/verify/% share/ops/%
 few_fxminify     := share/fxminify/% share/zygote/%
 shares           := $(O)/share.o $(few:%=$(O)/share-%.o)
 $(shares:%.o=%.c): $(share) scripts/embed $(O)/sources

@@ -119,7 +119,8 @@ void against_run(struct session *s, const struct operands *in)
 	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
-	if (pair_open(&p, s->o->against, in->v[0], (struct pair_options){NULL, s->o->how.weights, s->o->how.model}, &err) < 0) {
+	if (pair_open(&p, s->o->against, in->v[0], (struct pair_options){.weights = s->o->how.weights, .model = s->o->how.model}, &err) <
+	    0) {
 		buf_adds(&a->why, err.text);
 		pair_close(&p);
 		return;

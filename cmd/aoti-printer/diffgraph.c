@@ -79,7 +79,7 @@ static void measure_row(struct node_diff *d, struct node_row *r, const struct la
 			const struct numbers_errors ce = numbers_errors(c, &exact, eps);
 			r->compiled = ce.other ? INFINITY : ce.max;
 			r->nearer = nearer(&ee, &ce);
-			verify_compare(&r->at, c, e, reference_error(d->ref, r->node, e));
+			verify_compare(&r->at, c, e, verify_slack(e, reference_error(d->ref, r->node, e)));
 			r->differs = beyond(d, r, c, b, e);
 			if (r->at.at >= 0)
 				r->exact = exact.v[r->at.at * (exact.class == NUMBERS_COMPLEX ? 2 : 1)];
@@ -183,8 +183,9 @@ static void show_first(struct screen *s, const struct node_diff *d)
 		buf_addc(&s->b, '\n');
 		buf_reset(&b);
 	}
-	buf_addf(&b, "  %.*s: %llu of %llu elements differ; at ", SLN(w->v->buffer, 100), (unsigned long long)r->at.wrong,
-		 (unsigned long long)r->at.n);
+	buf_addf(&b, "  %.*s: ", SLN(w->v->buffer, 100));
+	verify_add_count(&b, &r->at);
+	buf_adds(&b, "; at ");
 	if (r->at.at >= 0)
 		held_add_place(&b, &d->held, r->node, r->at.at);
 	show_exact(&b, " eager has ", r->at.want);

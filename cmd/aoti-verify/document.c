@@ -218,6 +218,13 @@ void verifier_document(struct json_out *o, const struct verifier *v)
 	json_member_u64(o, "status", verifier_status(v));
 	if (!v->pair.is_dump)
 		json_member_some(o, "operators", v->o->how.torch ? SLICE("torch") : SLICE("pt2-run"));
+	const char *op;
+	if (custom_ops_used(v->o->custom, 0))
+		json_member_arr(o, "custom");
+	for (size_t i = 0; (op = custom_ops_used(v->o->custom, i)); i++)
+		json_out_str(o, slice_str(op));
+	if (custom_ops_used(v->o->custom, 0))
+		json_close(o);
 	json_member_u64(o, "weights_compared", v->pair.n_weights);
 	json_rows(o, "weights", i, v->pair.n_differing) {
 		json_member_str(o, "path", v->pair.weight[i].fqn);

@@ -24,6 +24,7 @@ static const struct opt options[] = {
     RUN_OPT_WEIGHTS(opt.how, " of both", false),
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_LOAD(opt.how),
+    CUSTOM_OPS_OPTIONS(opt.ops),
     OPT_FLAG(0, "bounds", &opt.how.bounds, "look for memory errors, in one more run (default)", .rare = true),
     RUN_OPT_TIMEOUT(opt.how),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.max_bytes, 1, UINT64_MAX, "limit the memory for values (default: no limit)"),
@@ -39,6 +40,7 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
+    CUSTOM_OPS_RULE,
     {.of = "quiet", .with = "json all", .text = "--quiet cannot be combined with --json or --all"},
     {.one_of = "json all", .text = "--json lists all calls and cannot be combined with --all"},
     {0},
@@ -90,6 +92,7 @@ static int show_crash(struct verifier *v, const struct err *err)
 	if (!opt.quiet)
 		warn("%s", err->text);
 	verifier_close(v);
+	custom_ops_end(opt.custom);
 	end_by_signal();
 	screen_end(&s);
 	return opt.error_exitcode >= 0 ? opt.error_exitcode : EXIT_FOUND;
@@ -109,12 +112,17 @@ int main(int argc, char **argv)
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);
 	run_trust(&opt.how);
+	opt.ops.timeout_s = opt.how.timeout_s;
+	opt.custom = custom_ops_start(&opt.ops, &err);
+	if (opt.ops.file && !opt.custom)
+		die_err(&err);
 	broker_seal(0);
 	const int opened = verifier_open(&v, &opt, &in, &err);
 	if (opened < 0 && verifier_crashed(&v, &in))
 		return show_crash(&v, &err);
 	if (opened < 0) {
 		verifier_close(&v);
+		custom_ops_end(opt.custom);
 		end_by_signal();
 		die_err(&err);
 	}
@@ -131,6 +139,7 @@ int main(int argc, char **argv)
 	}
 	const int status = verifier_status(&v), paged = opt.html ? verifier_page(&v, opt.html, &err) : 0;
 	verifier_close(&v);
+	custom_ops_end(opt.custom);
 	end_by_signal();
 	if (paged < 0)
 		die_err(&err);

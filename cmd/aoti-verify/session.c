@@ -214,7 +214,9 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 	*v = (struct verifier){.o = o};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
-	if (pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->how.weights, o->how.model}, err) < 0)
+	if (custom_ops_ready(o->custom, err) < 0 ||
+	    pair_open(&v->pair, in->v[0], in->v[1], (struct pair_options){o->of, o->how.weights, o->how.model, custom_ops_more(o->custom)},
+		      err) < 0)
 		return -1;
 	if (v->pair.is_dump)
 		return try_dump(v, err);

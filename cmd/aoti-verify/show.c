@@ -104,8 +104,9 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 		show_row(s, "line", &b);
 	}
 	if (f->write != NONE) {
-		buf_addf(&b, "%.*s: %llu of %llu elements differ; at ", SLN(t->h.observed.write[f->write].v->buffer, 100),
-			 (unsigned long long)f->wrong, (unsigned long long)f->n);
+		buf_addf(&b, "%.*s: ", SLN(t->h.observed.write[f->write].v->buffer, 100));
+		verify_add_count(&b, f);
+		buf_adds(&b, "; at ");
 		held_add_place(&b, &t->h, f->node, f->at);
 		show_exact(&b, " got ", f->got);
 		show_exact(&b, ", expected ", f->want);
@@ -156,7 +157,7 @@ static void output_finding(struct screen *s, const struct trial *t, const struct
 		show_row(s, "line", &b);
 	}
 	if (x->at.at >= 0) {
-		buf_addf(&b, "%llu of %llu elements differ", (unsigned long long)x->at.wrong, (unsigned long long)x->at.n);
+		verify_add_count(&b, &x->at);
 		if (output_has_place(t, x)) {
 			buf_adds(&b, "; at ");
 			held_add_place(&b, &t->h, x->node, x->at.at);
@@ -222,7 +223,7 @@ static void show_calls(struct screen *s, const struct trial *t)
 	buf_release(&b);
 }
 
-static void open_calls(struct screen *s, const struct trial *t)
+static void open_calls(struct screen *s, const struct verifier *v, const struct trial *t)
 {
 	struct buf b = {0};
 	for (uint32_t c = 0; c < t->h.observed.n_calls; c++) {
@@ -251,6 +252,11 @@ static void open_calls(struct screen *s, const struct trial *t)
 		show_row(s, "graph", &b);
 	}
 	struct slice rest = buf_slice(&ref->unknown), line;
+	const char *op;
+	for (size_t i = 0; (op = custom_ops_used(v->o->custom, i)) && i < 5; i++) {
+		buf_addf(&b, "%s: computed by %s", op, v->o->ops.file);
+		show_row(s, "graph", &b);
+	}
 	for (int i = 0; i < 5 && slice_line(&rest, &line); i++) {
 		buf_add_slice(&b, line);
 		show_row(s, "graph", &b);
@@ -543,7 +549,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	findings(s, v, first_found(v, false));
 	alone(s, v);
 	const struct trial *whole = t && !trial_is_alone(t) ? t : v->trial[0];
-	open_calls(s, whole);
+	open_calls(s, v, whole);
 	if (v->o->all) {
 		buf_addc(&s->b, '\n');
 		show_calls(s, whole);

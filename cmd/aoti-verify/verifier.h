@@ -2,6 +2,7 @@
  * through aten/verify/verify.h; the result is shown as text (show.c) or JSON (document.c). */
 #ifndef VERIFIER_H
 #define VERIFIER_H
+#include "aten/ops/customops.h"
 #include "aten/verify/alone.h"
 #include "aten/verify/pair.h"
 #include "base/tool/opt.h"
@@ -11,6 +12,8 @@
 #include "watch/watch.h"
 
 struct verifier_options {
+	struct custom_ops_spec ops;
+	struct custom_ops *custom; /* of .ops, or NULL */
 	struct run_how how;
 	const char *of, *html; /* of: which graph in a trace */
 	int error_exitcode;

@@ -24,31 +24,35 @@ bool is_exported(const char *path)
 /* Options that apply to compiled code. */
 static int refuse_options(const struct ptrun_options *o, const char *path, struct err *err)
 {
-	const char *name = o->how.torch       ? "torch"
-			   : o->how.model     ? "model"
-			   : o->unconfined    ? "unconfined"
-			   : o->threads       ? "threads"
-			   : o->how.timeout_s ? "timeout"
-			   : o->how.bounds    ? "bounds"
-					      : NULL;
+	const char *name = o->how.torch                       ? "torch"
+			   : o->how.model                     ? "model"
+			   : o->unconfined                    ? "unconfined"
+			   : o->threads                       ? "threads"
+			   : o->how.timeout_s && !o->ops.file ? "timeout"
+			   : o->how.bounds                    ? "bounds"
+							      : NULL;
 	return name ? err_set(err, EXIT_USAGE, "--%s applies to compiled code: '%s' is a graph, which is run operator by operator", name,
 			      path)
 		    : 0;
 }
 
 /* Everything missing is reported before anything runs. */
-static int refuse_missing(const struct graph *g, const char *path, struct err *err)
+static int refuse_missing(const struct graph *g, const struct custom_ops *ops, const char *path, struct err *err)
 {
 	struct interp_missing m[MISSING];
 	struct buf b = {0};
-	const size_t n = interp_missing(g, m, MISSING);
-	for (size_t i = 0; i < n && i < MISSING; i++)
+	const size_t n = interp_missing(g, custom_ops_more(ops), m, MISSING);
+	bool custom = false;
+	for (size_t i = 0; i < n && i < MISSING; i++) {
+		custom |= !ops && !slice_starts(m[i].op, "aten.");
 		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(m[i].op, 100));
+	}
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);
-	const int r = n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/GRAPHS.md lists the supported ones)",
-				  path, buf_str(&b))
-			: 0;
+	const int r =
+	    n ? err_set(err, EXIT_ENVIRON, "'%s' calls unsupported operators: %s (docs/user/GRAPHS.md lists the supported ones%s)", path,
+			buf_str(&b), custom ? "; define your own ones with --ops=FILE.py" : "")
+	      : 0;
 	buf_release(&b);
 	return r;
 }
@@ -141,7 +145,7 @@ static int read_inputs(const struct opened *g, const struct operands *in, struct
 	return inputs_read(given, &g->p.contract, in->v + 1, in->n - 1, err);
 }
 
-int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err)
+int run_graph(const struct ptrun_options *o, const struct operands *in, struct custom_ops *ops, struct run_result *r, struct err *err)
 {
 	struct opened g;
 	struct inputs given;
@@ -150,7 +154,8 @@ int run_graph(const struct ptrun_options *o, const struct operands *in, struct r
 	*r = (struct run_result){0};
 	if (refuse_options(o, path, err) < 0 || limit_memory(o, err) < 0 || open_graph(&g, o, path, err) < 0)
 		return -1;
-	int rc = refuse_missing(&g.p.graph, path, err);
+	g.p.more = custom_ops_more(ops);
+	int rc = custom_ops_ready(ops, err) < 0 ? -1 : refuse_missing(&g.p.graph, ops, path, err);
 	if (!rc && (rc = read_inputs(&g, in, &given, err)) == 0) {
 		r->out.times.load = (uint64_t)(clock_ns() - start);
 		rc = run_often(o, &g.p, &given, r, err);

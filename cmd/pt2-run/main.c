@@ -32,6 +32,7 @@ static const struct opt options[] = {
     RUN_OPT_WEIGHTS(opt.how, "", false),
     RUN_OPT_TORCH(opt.how),
     RUN_OPT_LOAD(opt.how),
+    CUSTOM_OPS_OPTIONS(opt.ops),
     RUN_OPT_BOUNDS(opt.how),
     OPT_FLAG(0, "double", &opt.as_double, "compute a graph in double precision", .more = "Every float and complex number of it."),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
@@ -50,6 +51,7 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     RUN_RULE_LOAD,
+    CUSTOM_OPS_RULE,
     {.of = "bounds",
      .with = "threads max-memory unconfined verbose profile",
      .text = "--bounds cannot be combined with --profile, --threads, --max-memory, --unconfined or --verbose"},
@@ -111,12 +113,16 @@ static void say_bounds(const struct guard *b)
 	buf_release(&s.b);
 }
 
-static int run_operand(const struct operands *in, struct run_result *r, struct guard *b, struct err *err)
+static int run_operand(const struct operands *in, struct custom_ops *ops, struct run_result *r, struct guard *b, struct err *err)
 {
 	struct loaded l;
 	struct inputs given;
 	if (opt.graph || graph_file_is(in->v[0]) || is_exported(in->v[0]))
-		return run_graph(&opt, in, r, err);
+		return run_graph(&opt, in, ops, r, err);
+	if (ops)
+		return err_set(err, EXIT_USAGE,
+			       "--ops applies to a graph or exported program: '%s' is compiled code, for which --load loads operators",
+			       in->v[0]);
 	if (opt.how.bounds)
 		return run_guarded(in, r, b, err);
 	if (opt.max_bytes)
@@ -143,7 +149,7 @@ static int run_operand(const struct operands *in, struct run_result *r, struct g
 }
 
 /* OUT is created before the model runs, so that write errors are reported at once. */
-static int run_and_write(const struct operands *in, bool *found, struct err *err)
+static int run_and_write(const struct operands *in, struct custom_ops *ops, bool *found, struct err *err)
 {
 	struct run_result r = {0};
 	struct guard b = {0};
@@ -152,7 +158,7 @@ static int run_and_write(const struct operands *in, bool *found, struct err *err
 	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
 		return -1;
 	broker_seal(0);
-	int rc = run_operand(in, &r, &b, err);
+	int rc = run_operand(in, ops, &r, &b, err);
 	if (!rc && child_signalled()) { /* the signal came too early or too late to end the model */
 		run_result_release(&r);
 		rc = -1;
@@ -193,7 +199,10 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_UNCONFINED, NULL);
 	run_trust(&opt.how);
 	child_signals(CHILD_SIGNALS_FORWARD); /* files are then removed, as after any other failure */
-	int rc = run_and_write(&in, &found, &err);
+	opt.ops.timeout_s = opt.how.timeout_s;
+	struct custom_ops *ops = custom_ops_start(&opt.ops, &err);
+	int rc = opt.ops.file && !ops ? -1 : run_and_write(&in, ops, &found, &err);
+	custom_ops_end(ops);
 	run_how_release(&opt.how);
 	operands_release(&in);
 	if (child_signalled())

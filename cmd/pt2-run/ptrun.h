@@ -1,6 +1,7 @@
 /* ptrun.h - the files of pt2-run: main.c runs compiled code, exported.c graphs; save.c writes OUT, show.c the screen. */
 #ifndef PTRUN_H
 #define PTRUN_H
+#include "aten/ops/customops.h"
 #include "base/tool/opt.h"
 #include "watch/guard.h"
 #include "watch/inputs.h"
@@ -8,6 +9,7 @@
 
 struct ptrun_options {
 	struct run_how how;
+	struct custom_ops_spec ops;
 	const char *output, *graph;
 	int format; /* index into main.c's list, in the order of enum tensor_format; -1: by the name of .output */
 	int threads;
@@ -17,8 +19,9 @@ struct ptrun_options {
 
 /* Is it a torch.export.save file, without a compiled model? */
 bool is_exported(const char *path);
-/* Runs its graph, or a graph alone (graph/repro/graphfile.h), with our own operators (aten/interp/program.h). */
-int run_graph(const struct ptrun_options *o, const struct operands *in, struct run_result *r, struct err *err);
+/* Runs its graph, or a graph alone (graph/repro/graphfile.h), with our own operators (aten/interp/program.h); ops (may be NULL) computes
+ * others. */
+int run_graph(const struct ptrun_options *o, const struct operands *in, struct custom_ops *ops, struct run_result *r, struct err *err);
 
 /* The format of OUT, decided before anything is run. */
 int save_format(const struct ptrun_options *o, enum tensor_format *format, struct err *err);

@@ -41,6 +41,53 @@ E
 "$ROOT/scripts/gen-operators" >GRAPHS.md
 ok "docs/user/GRAPHS.md is what scripts/gen-operators makes of the code" cmp GRAPHS.md "$ROOT/docs/user/GRAPHS.md"
 
+# ---- custom operators, computed by the user's Python: torch is a stand-in here ----
+export PYTHONPATH=$ROOT/tests/lib/opstorch PYTHONDONTWRITEBYTECODE=1
+V=$ROOT/tests/data/aoti/verify
+own() { python3 "$ROOT/tests/lib/rezip.py" "$V/attention.exported.pt2" own.pt2 /models/model.json aten.softmax.int "$1"; }
+ops() { # ops BODY [MORE]: mylib::op
+	printf 'import torch\nprint("not an output")\n@torch.operator("mylib::op"%s)\ndef op(x, dim):\n    %s\n' "${2-}" "$1" >ops.py
+}
+given() { pt2-run --ops ops.py --python python3 own.pt2 "$V/attention.pt:in[0]" "$@"; }
+own mylib.op.default
+ops 'return torch.of([1 / (1 + abs(a)) for a in x.values()], x.shape, x.dtype)'
+exits "--ops: a custom operator" 0 given -o got.pt
+is "--ops: what FILE prints is not an output" "$(cat out)" ""
+tensors got.pt >first
+exits "--ops --double" 0 given --double -o got.pt
+tensors got.pt | sed 's/F64/F32/' >got
+ok "--ops: in double precision it is the same up to rounding" close got first
+exits "without --ops" 4 pt2-run own.pt2 "$V/attention.pt:in[0]"
+is "... it is refused, and the text says what to do" "$(cat err)" \
+	"pt2-run: 'own.pt2' calls unsupported operators: mylib.op.default (docs/user/GRAPHS.md lists the supported ones; define your own ones with --ops=FILE.py)"
+refuses() { # refuses NAME STATUS TEXT
+	exits "--ops: $1" "$2" given
+	like "--ops: $1: the text" "$(grep ^pt2-run: err)" "$3"
+}
+ops 'raise ValueError("not today")'
+refuses "an operator that fails" 3 "node 'softmax' \\(mylib.op.default\\): 'ops.py': ValueError: not today"
+ops 'return {}'
+refuses "a result that is not a value" 3 "mylib.op.default.*TypeError: a result of type dict"
+ops 'import os; os._exit(3)'
+refuses "a Python that ends" 3 "mylib.op.default.*'ops.py': the Python that computes its operators has ended"
+ops 'import time; time.sleep(300)'
+exits "--ops: --timeout" 3 given --timeout 3
+like "--ops: --timeout: the text" "$(grep ^pt2-run: err)" "did not answer in time"
+ops 'return x' ', mutable=True'
+refuses "an operator that writes to its operands" 3 "mylib.op.default.*it changes its arguments, which is not supported here"
+own aten.from_file.default
+ops 'return x'
+refuses "an operator of torch's that FILE does not define" 4 "'own.pt2' calls unsupported operators: aten.from_file.default"
+own mylib.op.default
+echo 'import nothing_of_that_name' >ops.py
+refuses "a file that cannot be imported" 4 "^pt2-run: 'ops.py': ModuleNotFoundError: No module named 'nothing_of_that_name'$"
+rm ops.py
+refuses "no such file" 3 "^pt2-run: cannot read 'ops.py': No such file or directory$"
+exits "--ops: no such Python" 4 pt2-run --ops "$V/attention.pt" --python /nowhere/python own.pt2
+exits "--ops is for graphs" 2 pt2-run --ops "$V/attention.pt" --python python3 "$BUILD/data/aoti/verify/attention.pt2"
+exits "--python without --ops" 2 pt2-run --python python3 own.pt2
+unset PYTHONPATH
+
 python3 - "$P/transformer.pt2" text.pt2 <<'E'
 import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2], "w") as w:

@@ -176,6 +176,28 @@ like "the text says which" "$(aoti-verify --no-more other.pt2 attention.pt2 'att
 graph attention aten.softmax.int mylib.op.default
 exits "a custom operator of the graph" 5 aoti-verify --no-more other.pt2 attention.pt2 'attention.pt:in[0]'
 like "the text says that its recorded value was taken" "$(cat out)" "softmax: mylib.op.default: its recorded value was taken"
+# The user's own Python computes it. Its torch is a stand-in here; tests/live/ops.t has the real one.
+export PYTHONPATH=$ROOT/tests/lib/opstorch PYTHONDONTWRITEBYTECODE=1
+cat >ops.py <<'E'
+import math
+import torch
+
+@torch.operator("mylib::op")
+def op(x, dim):
+    n, v = x.shape[dim], x.values()
+    out = []
+    for i in range(0, len(v), n):
+        e = [math.exp(a - max(v[i:i + n])) for a in v[i:i + n]]
+        out += [a / sum(e) for a in e]
+    return torch.of(out, x.shape, x.dtype)
+E
+own() { aoti-verify --no-more --ops "$1" --python python3 other.pt2 attention.pt2 'attention.pt:in[0]' "${@:2}"; }
+exits "--ops: computed by the user's Python, every kernel is compared" 0 own ops.py --json
+is "--ops: what it computed" "$(jq -c '[.custom, (.runs[0] | .open, .unknown)]' out)" '[["mylib.op.default"],0,[]]'
+like "--ops: the text says who computed it" "$(own ops.py)" "nothing wrong.*graph +mylib.op.default: computed by ops.py"
+sed 's/sum(e) for/sum(e) * 1.5 for/' ops.py >more.py
+exits "--ops: an operator that computes something else" 1 own more.py -q
+unset PYTHONPATH
 if command -v objdump >/dev/null && python3 "$ROOT/tests/lib/mutate.py" attention.pt2 unknown.pt2 6 | grep -q '^cpp_fused__softmax'; then
 	aoti-verify --json --no-more other.pt2 unknown.pt2 'attention.pt:in[0]' >out 2>/dev/null
 	is "if that kernel is wrong, none behind it is named" "$(jq -c '[.status, (.runs[0].findings | length)]' out)" '[5,0]'

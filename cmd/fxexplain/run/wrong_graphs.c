@@ -1,6 +1,7 @@
 /* wrong_graphs.c - each kernel of each graph, compared with its graph: aoti-printer -i -o, then aoti-verify --graph (wrong.h). */
 #include "run/wrong.h"
 
+#include "aten/verify/verify.h"
 #include "base/io/mapfile.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
@@ -116,8 +117,8 @@ static void read_finding(struct wrong *w, struct wrong_graph *g, const struct js
 	g->node = keep(w, json_text(t, node, "name", &text));
 	g->python = keep(w, json_text(t, node, "python", &text));
 	buffer = json_text(t, k, "buffer", &text);
-	buf_addf(&what, "%.*s: %llu of %llu elements differ", SL(buffer), (unsigned long long)json_count(t, k, "differ", 0),
-		 (unsigned long long)json_count(t, k, "elements", 0));
+	buf_addf(&what, "%.*s: ", SL(buffer));
+	verify_add_count(&what, &(struct verify_finding){.wrong = json_count(t, k, "differ", 0), .n = json_count(t, k, "elements", 0)});
 	const uint32_t got = json_get(t, k, "got"), want = json_get(t, k, "want"), worst = json_get(t, k, "worst");
 	if (json_is(t, got, JSON_NUMBER) && json_is(t, want, JSON_NUMBER) && json_is(t, worst, JSON_STRING))
 		buf_addf(&what, "; at %.*s got %.6g, expected %.6g", SL(json_slice(t, worst)), json_number(t, k, "got", 0),

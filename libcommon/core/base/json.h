@@ -176,7 +176,7 @@ void json_out_str(struct json_out *o, struct slice s);
 void json_out_u64(struct json_out *o, uint64_t v);
 void json_out_i64(struct json_out *o, int64_t v);
 void json_out_double(struct json_out *o, double v, int decimals);
-FOR_TESTS void json_out_bool(struct json_out *o, bool v);
+void json_out_bool(struct json_out *o, bool v);
 void json_out_null(struct json_out *o);
 /* JSON text from elsewhere, unchanged except for what json_escape() always escapes. */
 void json_out_raw(struct json_out *o, struct slice json);

@@ -256,7 +256,7 @@ static void missing_operators_are_counted(void **state)
 	struct interp_missing m[1];
 	read_graph(&g, "class R(torch.nn.Module):\n    def forward(self, x):\n        a = torch.ops.mine.one.default(x)\n"
 		       "        b = torch.ops.mine.one.default(a)\n        c = torch.ops.mine.two.default(b)\n        return (c,)\n");
-	assert_int_equal(interp_missing(&g, m, 1), 2);
+	assert_int_equal(interp_missing(&g, NULL, m, 1), 2);
 	assert_int_equal(m[0].n, 2);
 	assert_true(slice_is(m[0].op, "mine.one.default"));
 	graph_release(&g);

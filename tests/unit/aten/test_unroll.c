@@ -111,7 +111,7 @@ static void run_one(const struct given *t)
 	assert_false(ATEN_END);
 	if (interp_run(&g, &x, 1, NULL, &want, &err) < 0)
 		fail_msg("%s: %s", t->what, err.text);
-	if (unroll(&g, &x, 1, 0, &u) < 0)
+	if (unroll(&g, &x, 1, 0, NULL, &u) < 0)
 		fail_msg("%s: is not unrolled", t->what);
 	assert_int_equal(u.graph.n_modules, 1);
 	if (graph_find(&u.graph, 0, slice_str(t->name)) == NONE)
@@ -169,7 +169,7 @@ static void what_cannot_be_told_stays(void **state)
 			fail_msg("%s: %s", t->what, err.text);
 		ATEN_TRY("test") { x = aten_of(aten_keep(aten_of_blob(data, DTYPE_F32, 3, t->size, stride, 0))); }
 		assert_false(ATEN_END);
-		if (unroll(&g, &x, 1, 0, &u) == 0)
+		if (unroll(&g, &x, 1, 0, NULL, &u) == 0)
 			fail_msg("%s: is unrolled", t->what);
 		assert_null(u.now);
 		assert_int_equal(u.graph.n_nodes, 0);

@@ -3,6 +3,7 @@
 
 #include "aten/verify/numbers.h"
 #include "aten/verify/observed.h"
+#include "aten/verify/verify.h"
 
 #include <math.h>
 
@@ -117,6 +118,36 @@ static void errors_widen(void **state)
 	numbers_release(&b);
 }
 
+/* A tensor that is not the same has an element that differs, or the text says why it is not the same. */
+static void differences_are_counted(void **state)
+{
+	static const struct {
+		int dtype;
+		float off;
+		uint64_t wrong;
+		const char *text;
+	} rows[] = {
+	    {DTYPE_BF16, 0.25f, 2, "2 of 4 elements differ"},
+	    {DTYPE_BF16, 0.0078125f, 0, "no single element differs by more than rounding, but all 4 together do"},
+	    {DTYPE_F32, 1e-3f, 2, "2 of 4 elements differ"},
+	    {DTYPE_I64, 1, 2, "2 of 4 elements differ"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		float v[4] = {1, 1, 2, 2}, w[4] = {1 + rows[i].off, 1, 2 + rows[i].off, 2};
+		struct numbers n = numbers(rows[i].dtype, 1, SIZE(4), v), b = numbers(rows[i].dtype, 1, SIZE(4), w);
+		struct verify_finding f = {.at = -1};
+		LOCAL_BUF text = {0};
+		verify_compare(&f, b.v, &n, verify_slack(&n, 0));
+		verify_add_count(&text, &f);
+		assert_int_equal(f.n, 4);
+		assert_int_equal(f.wrong, rows[i].wrong);
+		assert_string_equal(buf_str(&text), rows[i].text);
+		numbers_release(&n);
+		numbers_release(&b);
+	}
+}
+
 /* ---- which write a read belongs to ---- */
 
 #define HEAD "{\"dump\": 1}\n"
@@ -176,6 +207,7 @@ int main(void)
 	    cmocka_unit_test(rounding_is_the_same_and_more_is_not),
 	    cmocka_unit_test(what_is_not_finite_stands_at_the_same_places),
 	    cmocka_unit_test(errors_widen),
+	    cmocka_unit_test(differences_are_counted),
 	    cmocka_unit_test(reads_come_from_the_last_writes_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

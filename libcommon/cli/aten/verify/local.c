@@ -127,7 +127,9 @@ static void tell_row(struct verify *v, uint32_t call, uint32_t write, uint32_t n
 		f->others = k->first < call ? k->first : NONE;
 		f->compiled_ulp = ce.max;
 		f->eager_ulp = ee.max;
-		verify_compare(f, c, d, 0);
+		/* As is_wrong() does. */
+		const double least = eps > 1e-4 ? 1 : fmax(ee.max, 1);
+		verify_compare(f, c, d, (struct numbers_slack){.absolute = e->class == NUMBERS_INT ? 0 : least * eps * d->max});
 	}
 	if (found == WRONG || row->node == NONE || (row->what <= VERIFY_ROUNDING && e->class != NUMBERS_INT && ce.max >= row->compiled_ulp))
 		row->node = node;

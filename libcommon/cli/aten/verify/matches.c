@@ -153,23 +153,38 @@ struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t writ
 	return f;
 }
 
-void verify_compare(struct verify_finding *f, const double *got, const struct numbers *want, double error)
+struct numbers_slack verify_slack(struct numbers *want, double error)
 {
-	const double eps = numbers_eps(want->dtype), slack = 16 * eps * want->max > 8 * error ? 16 * eps * want->max : 8 * error;
+	const double eps = numbers_eps(want->dtype);
+	return numbers_slack(want, (eps < 1e-4 ? 8 : 4) * eps, error);
+}
+
+void verify_compare(struct verify_finding *f, const double *got, const struct numbers *want, struct numbers_slack slack)
+{
 	const int per = want->class == NUMBERS_COMPLEX ? 2 : 1;
 	double worst = -1;
 	f->n = (uint64_t)want->n;
 	for (int64_t i = 0; i < want->n; i++) {
 		double d = 0;
+		bool wrong = false;
 		for (int k = 0; k < per; k++) {
 			const double g = got[i * per + k], w = want->v[i * per + k],
 				     one = isfinite(g) && isfinite(w)         ? fabs(g - w)
 					   : g == w || (isnan(g) && isnan(w)) ? 0
 									      : INFINITY;
 			d = one > d ? one : d;
+			wrong |= one > slack.absolute + slack.relative * fabs(w) || (one > 0 && isinf(one));
 		}
-		f->wrong += d > slack;
+		f->wrong += wrong;
 		if (d > worst)
 			worst = d, f->at = i, f->got = got[i * per], f->want = want->v[i * per];
 	}
+}
+
+void verify_add_count(struct buf *b, const struct verify_finding *f)
+{
+	if (f->wrong)
+		buf_addf(b, "%llu of %llu elements differ", (unsigned long long)f->wrong, (unsigned long long)f->n);
+	else
+		buf_addf(b, "no single element differs by more than rounding, but all %llu together do", (unsigned long long)f->n);
 }

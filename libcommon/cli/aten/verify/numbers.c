@@ -94,24 +94,24 @@ static double scale(struct numbers *x)
 	return x->scale;
 }
 
-struct tolerance {
-	double relative, absolute;
-};
-
-static struct tolerance tolerance(const struct numbers *b, struct numbers *n, double error)
+struct numbers_slack numbers_slack(struct numbers *n, double relative, double error)
 {
-	const double eb = numbers_eps(b->dtype), en = numbers_eps(n->dtype), eps = eb > en ? eb : en;
-	struct tolerance t = {(eps < 1e-4 ? 200 : 4) * eps, 0};
 	if (n->class == NUMBERS_INT)
-		return (struct tolerance){0, 0};
+		return (struct numbers_slack){0, 0};
 	const double s = scale(n);
-	t.absolute = t.relative * s;
+	struct numbers_slack t = {relative, relative * s};
 	if (n->max <= 1e6 * s && 8 * error > t.absolute) /* the error of masks means nothing */
 		t.absolute = 8 * error;
 	return t;
 }
 
-static bool near(double b, double n, const struct tolerance *t)
+static struct numbers_slack tolerance(const struct numbers *b, struct numbers *n, double error)
+{
+	const double eb = numbers_eps(b->dtype), en = numbers_eps(n->dtype), eps = eb > en ? eb : en;
+	return numbers_slack(n, (eps < 1e-4 ? 200 : 4) * eps, error);
+}
+
+static bool near(double b, double n, const struct numbers_slack *t)
 {
 	if (!isfinite(n) || !isfinite(b))
 		return isnan(n) ? isnan(b) : b == n;
@@ -119,7 +119,7 @@ static bool near(double b, double n, const struct tolerance *t)
 }
 
 /* Can they be the same? */
-static bool numbers_alike(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
+static bool numbers_alike(const struct numbers *b, const struct numbers *n, const struct numbers_slack *t)
 {
 	const double all = t->absolute + t->relative * n->max, count = (double)parts(n);
 	if (b->n != n->n || b->class != n->class || b->nan != n->nan || b->inf != n->inf || fabs(b->max - n->max) > all)
@@ -131,7 +131,7 @@ static bool numbers_alike(const struct numbers *b, const struct numbers *n, cons
 
 /* ---- in the same order ---- */
 
-static bool same_order(const struct numbers *b, const struct numbers *n, const struct tolerance *t)
+static bool same_order(const struct numbers *b, const struct numbers *n, const struct numbers_slack *t)
 {
 	for (int64_t i = 0; i < parts(n); i++)
 		if (!near(b->v[i], n->v[i], t))
@@ -197,7 +197,7 @@ static bool next_order(int *order, int n)
 
 /* turned: the one whose dims are permuted; the other stays. first: number of elements to compare. */
 static bool same_turned(const struct numbers *turned, const struct numbers_dims *w, const int *order, const struct numbers *other,
-			bool of_buffer, const struct tolerance *t, int64_t first)
+			bool of_buffer, const struct numbers_slack *t, int64_t first)
 {
 	const int per = turned->class == NUMBERS_COMPLEX ? 2 : 1;
 	struct turn at = {.w = w};
@@ -211,7 +211,7 @@ static bool same_turned(const struct numbers *turned, const struct numbers_dims 
 	return true;
 }
 
-static bool find_order(const struct numbers *turned, const struct numbers *other, bool of_buffer, const struct tolerance *t,
+static bool find_order(const struct numbers *turned, const struct numbers *other, bool of_buffer, const struct numbers_slack *t,
 		       struct layout *l)
 {
 	struct numbers_dims w;
@@ -232,7 +232,7 @@ bool numbers_match(const struct numbers *b, struct numbers *n, double error, str
 {
 	if (b->n != n->n || b->class != n->class || b->nan != n->nan || b->inf != n->inf)
 		return false;
-	const struct tolerance t = tolerance(b, n, error);
+	const struct numbers_slack t = tolerance(b, n, error);
 	*l = (struct layout){.identity = true};
 	return numbers_alike(b, n, &t) && (same_order(b, n, &t) || find_order(n, b, false, &t, l) || find_order(b, n, true, &t, l));
 }

@@ -54,6 +54,11 @@ bool numbers_match(const struct numbers *b, struct numbers *n, double error, str
 double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l);
 /* Copies b's elements in the order of n: as many doubles. */
 void numbers_lay(const struct numbers *b, const struct numbers *n, const struct layout *l, double *out);
+/* How far an element that should be x may be off: relative |x| + absolute. numbers_match() with T eps as `relative`. */
+struct numbers_slack {
+	double relative, absolute;
+};
+struct numbers_slack numbers_slack(struct numbers *n, double relative, double error);
 /* The permutation of b's dims that is closest to n; false: other sizes, so no permutation. */
 void numbers_nearest(const struct numbers *b, const struct numbers *n, struct layout *l);
 

@@ -151,9 +151,9 @@ static void compare(struct verify *v, struct verify_output *x)
 	x->what = VERIFY_DIFFERS;
 	x->at = (struct verify_finding){.at = -1, .node = x->node};
 	if (got->n == want->n && got->class == want->class)
-		verify_compare(&x->at, got->v, want, error);
-	if (!x->at.wrong) /* by less than that: but sizes, types or all numbers together do */
-		x->at.wrong = x->at.n;
+		verify_compare(&x->at, got->v, want, verify_slack(want, error));
+	if (!x->at.wrong && !same_sizes(got, want))
+		x->at.at = -1;
 }
 
 void verify_outputs(struct verify *v)

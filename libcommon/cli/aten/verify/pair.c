@@ -160,6 +160,7 @@ int pair_open(struct pair *p, const char *graph, const char *package, struct pai
 	*p = (struct pair){.graph = graph, .package = package, .is_dump = dump_like(package)};
 	if (open_graph(p, &o, err) < 0 || (!p->is_dump && compare_weights(p, &o, err) < 0))
 		return -1;
+	p->program.more = o.more;
 	return program_functionalize(&p->program, err);
 }
 

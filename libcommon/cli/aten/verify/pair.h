@@ -20,6 +20,7 @@
 
 struct pair_options {
 	const char *of, *weights, *model; /* which graph of a trace; a file of weights for both; which model of the package */
+	const struct interp_more *more;   /* who computes operators of the graph that are not here; NULL */
 };
 struct pair {
 	const char *graph, *package;

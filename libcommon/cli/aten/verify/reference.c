@@ -172,7 +172,8 @@ static void *more_of(void *v, size_t n, size_t want, size_t size)
 int reference_open(struct reference *ref, const struct program *p, const struct tensor_view *in, size_t n, const struct reference *before,
 		   uint64_t max_bytes, struct err *err)
 {
-	*ref = (struct reference){.program = p, .o.max_bytes = max_bytes, .o_wide.max_bytes = max_bytes};
+	const struct interp_options o = {.max_bytes = max_bytes, .more = p->more};
+	*ref = (struct reference){.program = p, .o = o, .o_wide = o};
 	take_graph(ref, &p->graph);
 	if (ref->n > MOST_NODES)
 		return err_set(err, EXIT_INPUT, "the graph has %u nodes; at most %d are supported", ref->n, MOST_NODES);
@@ -186,7 +187,7 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 		ref->known[i] = true;
 	if (before)
 		take_state(ref, before);
-	if (unroll(&p->graph, ref->v, p->n_inputs, max_bytes, &ref->unrolled) == 0) {
+	if (unroll(&p->graph, ref->v, p->n_inputs, max_bytes, p->more, &ref->unrolled) == 0) {
 		take_graph(ref, &ref->unrolled.graph);
 		ref->v = more_of(ref->v, p->n_inputs, ref->n + 1, sizeof(*ref->v));
 		ref->known = more_of(ref->known, p->n_inputs, ref->n + 1, sizeof(*ref->known));

@@ -71,7 +71,7 @@ struct verify_finding {
 	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
 	uint32_t right;                 /* later tensors and outputs that match with it */
-	uint64_t n, wrong;              /* elements */
+	uint64_t n, wrong;              /* elements; those that are off by more than rounding, which may be none by itself */
 	int64_t at;                     /* the worst element: its linear index in the node */
 	double got, want;               /* in float64; the real part of complex numbers */
 	double compiled_ulp, eager_ulp; /* subtle */
@@ -157,8 +157,12 @@ void verify_tf32(struct verify *v);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);
-/* How b differs from what the node should be: fills n, wrong, at, got, want. */
-void verify_compare(struct verify_finding *f, const double *got, const struct numbers *want, double error);
+/* How b differs from what the node should be: fills n, wrong (elements that are off by more than that: none, if only all of them together
+ * are), at, got, want. */
+struct numbers_slack verify_slack(struct numbers *want, double error);
+void verify_compare(struct verify_finding *f, const double *got, const struct numbers *want, struct numbers_slack slack);
+/* "7 of 8 elements differ" */
+void verify_add_count(struct buf *b, const struct verify_finding *f);
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node);
 
 #endif

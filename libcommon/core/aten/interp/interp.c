@@ -63,6 +63,8 @@ int interp_call_node(struct interp *run, const struct gnode *node, struct interp
 	r = interp_check(run, op, o->arg, o->n, o->named, o->n_named, out);
 	if (r > 0)
 		r = interp_scalar(run, target, o->arg, o->n, out);
+	if (r > 0)
+		r = interp_more(run, node->target, op, o, out);
 	if (r <= 0)
 		return r;
 	const struct aten_op *found = interp_find(run, node->target);
@@ -262,7 +264,7 @@ int interp_run(const struct graph *g, const struct aten_value *input, size_t n, 
 
 /* ---- before a run ---- */
 
-static bool runs(const struct graph *g, uint32_t node)
+static bool runs(const struct graph *g, const struct interp_more *more, uint32_t node)
 {
 	const struct slice target = graph_text(g, g->node[node].target), hop = interp_without(target, "torch.ops.higher_order.");
 	struct aten_op op;
@@ -273,12 +275,12 @@ static bool runs(const struct graph *g, uint32_t node)
 	    interp_check_has(graph_op_text(g, node)) || interp_functional_has(target))
 		return true;
 	if (aten_find(&op, target, &ignored) < 0)
-		return false;
+		return more && more->has(more->user, graph_op_text(g, node));
 	aten_op_release(&op);
 	return true;
 }
 
-size_t interp_missing(const struct graph *g, struct interp_missing *v, size_t n)
+size_t interp_missing(const struct graph *g, const struct interp_more *more, struct interp_missing *v, size_t n)
 {
 	uint32_t *times = xcalloc(g->text.n + 1, sizeof(*times)); /* of a target */
 	size_t found = 0;
@@ -286,7 +288,7 @@ size_t interp_missing(const struct graph *g, struct interp_missing *v, size_t n)
 		times[g->node[i].target] += graph_computes(&g->node[i]);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const uint32_t target = g->node[i].target;
-		if (graph_computes(&g->node[i]) && times[target] && !runs(g, i)) {
+		if (graph_computes(&g->node[i]) && times[target] && !runs(g, more, i)) {
 			if (found < n)
 				v[found] = (struct interp_missing){graph_op_text(g, i), times[target]};
 			found++;

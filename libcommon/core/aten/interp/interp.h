@@ -28,7 +28,17 @@
 #include "aten/aten.h"
 #include "graph/graph.h"
 
+/* Who computes operators that are not here, the user's own (cli/aten/ops/customops.h). op: "mylib.op.default". */
+struct interp_more {
+	bool (*has)(void *user, struct slice op);
+	/* Several results are a list. as_double: floats are float64. On failure *out is unchanged. */
+	int (*call)(void *user, struct slice op, bool as_double, const struct aten_value *arg, size_t n, const struct aten_named *named,
+		    size_t n_named, struct aten_value *out, struct err *err);
+	void *user;
+};
+
 struct interp_options {
+	const struct interp_more *more; /* NULL: nobody does; not with .shapes */
 	bool as_double;
 	bool shapes;        /* no values: tensors have sizes, strides and types (aten_fake) */
 	uint64_t max_steps; /* calls of subgraphs, in total */
@@ -57,11 +67,11 @@ int interp_to_double(const struct aten_value *in, const struct aten_mode *mode, 
 /* Does a node write to one of its operands (add_, copy_, index_put_, out=)? */
 bool interp_writes(const struct graph *g);
 /* The unsupported operators of the graph, each once, with the number of uses: "aten.cdist.default" and 3. Returns how many; the caller's v
- * has room for n. */
+ * has room for n. more: NULL, or who computes some of them. */
 struct interp_missing {
 	struct slice op;
 	uint32_t n;
 };
-size_t interp_missing(const struct graph *g, struct interp_missing *v, size_t n);
+size_t interp_missing(const struct graph *g, const struct interp_more *more, struct interp_missing *v, size_t n);
 
 #endif

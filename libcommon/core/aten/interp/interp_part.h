@@ -51,6 +51,8 @@ struct interp_operands {
 /* The operator named by a target (text of the graph), or NULL with an error in run->err; and a call of it: several results become a
  * list. */
 const struct aten_op *interp_find(struct interp *run, uint32_t target);
+/* Like interp_scalar, by .more: 1 if it is an operator of aten.h, or unknown there, too. */
+int interp_more(struct interp *run, uint32_t target, struct slice op, const struct interp_operands *o, struct aten_value *out);
 int interp_call_op(struct interp *run, const struct aten_op *op, const struct interp_operands *o, struct aten_value *out);
 
 /* interp_functional.c: in a graph from functionalize(), in-place operators and the nodes after them. Like interp_scalar; changes o->arg. */

@@ -125,16 +125,32 @@ int interp_operand(struct activation *a, struct gvalue v, struct aten_value *out
 	return interp_bad(a->run, "operand of an invalid kind");
 }
 
-const struct aten_op *interp_find(struct interp *run, uint32_t target)
+static const struct aten_op *look_up(struct interp *run, uint32_t target)
 {
 	struct aten_op *op = &run->op[target];
 	struct err why;
 	if (!op->entry && !run->no_op[target])
 		run->no_op[target] = aten_find(op, graph_text(run->g, target), &why) < 0;
-	if (op->entry)
-		return op;
-	interp_bad(run, "unsupported operator");
-	return NULL;
+	return op->entry ? op : NULL;
+}
+
+const struct aten_op *interp_find(struct interp *run, uint32_t target)
+{
+	const struct aten_op *op = look_up(run, target);
+	if (!op)
+		interp_bad(run, "unsupported operator");
+	return op;
+}
+
+int interp_more(struct interp *run, uint32_t target, struct slice op, const struct interp_operands *o, struct aten_value *out)
+{
+	const struct interp_more *more = run->o->more;
+	struct err why;
+	if (!more || look_up(run, target) || !more->has(more->user, op))
+		return 1;
+	return more->call(more->user, op, run->o->as_double, o->arg, o->n, o->named, o->n_named, out, &why) < 0
+		   ? interp_bad(run, "%s", why.text)
+		   : 0;
 }
 
 int interp_call_op(struct interp *run, const struct aten_op *op, const struct interp_operands *o, struct aten_value *out)

@@ -391,12 +391,14 @@ int program_run_on(const struct program *p, const struct tensor_view *in, size_t
 		   struct program_state *state, struct program_result *r, struct err *err)
 {
 	FREED struct aten_value *v = xcalloc(p->n_inputs + 1, sizeof(*v));
+	struct interp_options with = o ? *o : (struct interp_options){0};
+	with.more = with.more ? with.more : p->more;
 	*r = (struct program_result){0};
 	int rc = program_inputs(p, in, n, v, err);
 	if (!rc) {
 		rc = state ? take_state(p, o, state, v, err) : 0;
 		if (!rc)
-			rc = interp_run(&p->graph, v, p->n_inputs, o, &r->out, err);
+			rc = interp_run(&p->graph, v, p->n_inputs, &with, &r->out, err);
 		if (!rc && state && (rc = keep_state(p, state, v, &r->out, err)) < 0)
 			aten_value_release(&r->out);
 		release_inputs(v, p->n_inputs);

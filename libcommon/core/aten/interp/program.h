@@ -40,6 +40,7 @@ struct program {
 		struct symsize size; /* of PROGRAM_SIZE, in contract.tab */
 	} * input;
 	uint32_t n_inputs, n_outputs;
+	const struct interp_more *more;   /* of a run whose options have none; the caller's */
 	bool strided;                     /* inputs are passed to the graph with its recorded strides; else unchanged */
 	struct functionalized functional; /* program_functionalize(): `graph` is then its graph, and it has none itself; else empty */
 };

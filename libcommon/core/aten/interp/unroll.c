@@ -696,10 +696,11 @@ static bool is_wanted(const struct graph *g)
 	return false;
 }
 
-int unroll(const struct graph *g, const struct aten_value *value, uint32_t n, uint64_t max_bytes, struct unrolled *u)
+int unroll(const struct graph *g, const struct aten_value *value, uint32_t n, uint64_t max_bytes, const struct interp_more *more,
+	   struct unrolled *u)
 {
 	struct path path = {.g = g};
-	const struct interp_options o = {.seen = follow, .user = &path, .max_bytes = max_bytes, .max_steps = MOST_EVENTS};
+	const struct interp_options o = {.more = more, .seen = follow, .user = &path, .max_bytes = max_bytes, .max_steps = MOST_EVENTS};
 	struct aten_value out;
 	struct err ignored;
 	*u = (struct unrolled){0};

@@ -1,7 +1,7 @@
 /* unroll.h - unrolls a graph for given inputs: taken branches, loop iterations and steps of recurrent layers become nodes of the root.
  *
  *     struct unrolled u;
- *     if (unroll(&g, value, n, max_bytes, &u) == 0)       // value: of the root's placeholders
+ *     if (unroll(&g, value, n, max_bytes, NULL, &u) == 0)       // value: of the root's placeholders
  *         u.graph, u.now[i]                               // the node in it for node i of g's root; NONE: there is none
  *     unrolled_release(&u);                               // g must outlive it
  *
@@ -17,7 +17,7 @@
 #ifndef PT2_UNROLL_H
 #define PT2_UNROLL_H
 #include "aten/aten.h"
-#include "graph/graph.h"
+#include "aten/interp/interp.h"
 
 enum { UNROLL_NODES = 6000 };
 
@@ -25,7 +25,9 @@ struct unrolled {
 	struct graph graph;
 	uint32_t *now; /* by index in g's root */
 };
-int unroll(const struct graph *g, const struct aten_value *value, uint32_t n, uint64_t max_bytes, struct unrolled *u);
+/* more: NULL, or who computes operators that are not here (interp.h). */
+int unroll(const struct graph *g, const struct aten_value *value, uint32_t n, uint64_t max_bytes, const struct interp_more *more,
+	   struct unrolled *u);
 void unrolled_release(struct unrolled *u);
 
 #endif
