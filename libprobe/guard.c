@@ -98,6 +98,7 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	if (!c)
 		return;
 	guard_watch();
+	guard_close_freed(guard_runs_twice(run));
 	if (c->active) /* an exception left it */
 		drop_call(c);
 	c->seq = o->seq;

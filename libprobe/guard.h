@@ -78,6 +78,8 @@ struct guard_freed {
 	struct guard_fault fault;
 };
 size_t guard_take_freed(struct guard_freed *v, size_t n);
+/* Freed memory is unmapped, at the latest now; watched: also that of tensors that are made from now on. */
+void guard_close_freed(bool watched);
 
 /* ---- guard_x86_64.c, guard_aarch64.c, guard_portable.c ---- */
 

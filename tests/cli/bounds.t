@@ -53,6 +53,12 @@ exits "a tensor that is used after it was dropped passes unseen" 0 pt2-run -q fr
 exits "with --bounds it does not" 1 pt2-run -q --bounds freed.pt2 "$B/freed.pt"
 like "its use is named" "$(cat err)" 'reads the memory of gone\[0\.\.[0-9]*\], which was freed before'
 
+exits "more runs of a clean model" 0 pt2-run --bounds -n 5 "$P/mlp.pt2" 'f32[64,8]'
+like "say what was checked in which of them" "$(cat err)" 'uninitialised memory, freed memory and races were checked in the first 2 of 5 runs, all else in every one'
+is "so does the document" "$(pt2-run --json --bounds -n 5 "$P/mlp.pt2" 'f32[64,8]' | jq -c '[.bounds.runs, .bounds.full_runs]')" '[5,2]'
+exits "a tensor that is used after it was dropped, in many runs" 1 pt2-run -q --bounds -n 40 freed.pt2 "$B/freed.pt"
+is "is named once" "$(grep -c 'which was freed before' err)" 1
+
 # ---- the results stay as they are ----
 pt2-run -q --bounds -o guarded.npz "$P/mlp.pt2" "$ROOT/tests/data/aoti/io/mlp.npz:in0" 2>err
 pt2-run -q -o plain.npz "$P/mlp.pt2" "$ROOT/tests/data/aoti/io/mlp.npz:in0"

@@ -344,6 +344,13 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		buf_addf(&s->b, "%zu memory error%s\n", n, plural(n));
 	else
 		buf_adds(&s->b, "no memory error found\n");
+	if (!b->twice)
+		buf_addf(&s->b, "%sone call of each kernel for each of the program's: uninitialised memory, freed memory and races not checked\n",
+			 before);
+	else if (b->runs > GUARD_FULL_RUNS)
+		buf_addf(&s->b,
+			 "%suninitialised memory, freed memory and races were checked in the first %d of %llu runs, all else in every one\n",
+			 before, GUARD_FULL_RUNS, (unsigned long long)b->runs);
 	if (b->unguarded) {
 		buf_addf(&s->b, "%s%llu argument%s could not be guarded (", before, (unsigned long long)b->unguarded, plural(b->unguarded));
 		put_bytes(&s->b, b->unguarded_bytes);
@@ -399,6 +406,8 @@ void guard_json(struct json_out *o, const struct guard *b)
 	json_member_u64(o, "guarded", b->guarded);
 	json_member_u64(o, "unguarded", b->unguarded);
 	json_member_u64(o, "unguarded_bytes", b->unguarded_bytes);
+	json_member_u64(o, "runs", b->runs);
+	json_member_u64(o, "full_runs", !b->twice ? 0 : b->runs < GUARD_FULL_RUNS ? b->runs : GUARD_FULL_RUNS);
 	json_member_arr(o, "findings");
 	for (size_t i = 0; i < b->n; i++)
 		json_finding(o, &b->v[i]);

@@ -20,6 +20,8 @@
 #include "base/tool/screen.h"
 #include "watch/watch.h"
 
+enum { GUARD_FULL_RUNS = 2 }; /* of a model (libprobe/guard_call.h, guard_runs_twice) */
+
 #define GUARD_KINDS(X) \
 	X(WRITE_AFTER, "write-after") \
 	X(WRITE_BEFORE, "write-before") \
@@ -58,7 +60,8 @@ struct guard {
 	struct guard_finding *v;
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
-	bool twice;
+	uint64_t runs; /* of all models */
+	bool twice;    /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 
