@@ -88,6 +88,19 @@ void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guar
 /* Can a kernel be called again with the same arguments (tramp_*.c)? */
 extern const bool guard_again_works;
 
+/* ---- guard_omp.c: the order of a parallel loop's chunks ---- */
+
+enum guard_order { GUARD_AS_IT_IS, GUARD_ONE_THREAD, GUARD_FORWARD, GUARD_BACKWARD };
+/* Does this function belong to OpenMP's runtime? Then its slot is to be taken. */
+bool guard_omp_is(const char *name);
+void guard_omp_take(struct model *m, uintptr_t *at, const char *name, void *target);
+/* How this thread's kernel runs its parallel regions from now on. */
+void guard_omp_order(enum guard_order order);
+/* Has it entered one since it was last forgotten? */
+bool guard_omp_entered(bool forget);
+/* Can the order of its chunks be changed? */
+bool guard_omp_orders(const struct model *m);
+
 /* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }

@@ -28,7 +28,9 @@ static bool tell_it(const struct ops_open *o, uint32_t param, const char *what)
 
 static void out_call(struct json_out *o, const struct ops_run *run, const struct ops_open *open, const char *what)
 {
-	json_member_str(o, "what", slice_str(what));
+	json_member_str(o, "what", !strncmp(what, "race", 4) ? SLICE("race") : slice_str(what));
+	if (!strncmp(what, "race-", 5))
+		json_member_str(o, "when", slice_str(what + 5));
 	if (run->run != CALLS_NO_RUN)
 		json_member_u64(o, "run", run->run);
 	json_member_u64(o, "call", open->call);

@@ -21,7 +21,7 @@ static struct piece {
 static _Atomic uint32_t n_pieces;
 static char *reserved;
 static uint64_t size = 1ull << 32, used, opened; /* opened: readable and writable up to there */
-static uint32_t waiting[WAITING], n_waiting;	 /* freed, and not closed yet */
+static uint32_t waiting[WAITING], n_waiting;     /* freed, and not closed yet */
 static bool pauses;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

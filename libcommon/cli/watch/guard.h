@@ -49,6 +49,7 @@ struct guard_finding {
 	struct slice kernel, buffer, path, role, dtype, operand; /* path: of a weight in its module */
 	struct slice nodes, line;                                /* of the graph; of the user's Python, innermost */
 	struct slice text;                                       /* the file of the call: "wrapper.cpp" */
+	struct slice when;                                       /* a race: "order", "one-thread" or empty (the same call twice) */
 	struct slice source;                                     /* of the kernel; empty: unknown */
 	uint32_t model, pid, run, call, contract_call, arg, text_line, source_line; /* NONE, 0: unknown */
 	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
@@ -60,8 +61,8 @@ struct guard {
 	struct guard_finding *v;
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
-	uint64_t runs; /* of all models */
-	bool twice;    /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
+	uint64_t runs;                                /* of all models */
+	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 
