@@ -26,6 +26,8 @@ static void gather(struct ops_thread *t, const struct ops_run *run, struct guard
 	c->n = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct part p = {.value = i};
+		if (c->by_object)
+			t->value[i].param = t->value[i].arg;
 		if (!take_part(run, &t->value[i], &p) || c->n == PARTS) {
 			c->unguarded += t->value[i].view.data != NULL; /* no bytes, no address */
 			continue;
@@ -89,6 +91,8 @@ static void drop_call(struct guard_call *c)
 
 static void pass_copies(struct guard_call *c, struct ops_regs *r)
 {
+	if (c->by_object)
+		return;
 	memcpy(r->reals, c->reals, sizeof(c->reals));
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct part *p = &c->part[i];
@@ -120,8 +124,10 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	c->try = c->candidate = c->n_candidates = 0;
 	/* A masked load whose unused lanes reach an unmapped page takes a hundred times as long (AVX-512): in a live process only once. */
 	c->side = guard_runs_twice(run) || !run->run ? GUARD_RIGHT : GUARD_LEFT;
-	memcpy(c->reals, r->reals, sizeof(c->reals));
-	c->n_words = o->contract_call == CALLS_NO_CALL ? 0 : run->model->contract.call[o->contract_call].n_args;
+	c->by_object = !r;
+	if (r)
+		memcpy(c->reals, r->reals, sizeof(c->reals));
+	c->n_words = o->contract_call == CALLS_NO_CALL || !r ? 0 : run->model->contract.call[o->contract_call].n_args;
 	c->n_words = c->n_words < PARTS ? c->n_words : PARTS;
 	for (uint32_t i = 0; i < c->n_words; i++)
 		c->word[i] = call_word(r->ints, stack, i);
@@ -270,6 +276,37 @@ static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard
 	return false;
 }
 
+/* Of a kernel that is called with objects: those whose copies it did not ask for are as they are. */
+static void forget_unpassed(struct guard_call *c)
+{
+	bool passed[PARTS] = {false};
+	for (uint32_t i = 0; i < c->n; i++)
+		passed[c->part[i].cluster] |= c->part[i].passed;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (passed[c->part[i].cluster])
+			continue;
+		c->guarded--;
+		c->unguarded++;
+		c->unguarded_bytes += c->part[i].high - c->part[i].low;
+	}
+	for (uint32_t i = 0; i < c->n_clusters; i++)
+		c->cluster[i].unused = !passed[i];
+}
+
+void *guard_address(struct ops_thread *t, const void *handle, void *address)
+{
+	struct guard_call *c = t ? t->guard : NULL;
+	for (uint32_t i = 0; c && c->active && c->by_object && i < c->n; i++) {
+		struct part *p = &c->part[i];
+		const struct cluster *k = &c->cluster[p->cluster];
+		if (t->value[p->value].view.handle != handle || p->low != (uintptr_t)address || !k->copy[0])
+			continue;
+		p->passed = true;
+		return k->copy[0]->data + (p->low - k->low);
+	}
+	return address;
+}
+
 bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r)
 {
 	struct guard_call *c = t->guard;
@@ -279,14 +316,17 @@ bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 		drop_call(c);
 		return false;
 	}
-	const bool twice = guard_runs_twice(run);
+	const bool twice = guard_runs_twice(run) && !c->by_object;
 	guard_tell_freed(run, c, o);
+	if (c->by_object)
+		forget_unpassed(c);
 	if (c->try < 2)
 		guard_look_after(t, run, c);
 	if (twice && decide(t, run, c, r))
 		return true;
 	for (uint32_t i = 0; i < c->n_clusters; i++)
-		guard_copy_back(c, &c->cluster[i], twice);
+		if (!c->cluster[i].unused)
+			guard_copy_back(c, &c->cluster[i], twice);
 	drop_call(c);
 	return false;
 }

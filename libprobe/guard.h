@@ -104,10 +104,12 @@ bool guard_omp_orders(const struct model *m);
 /* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
-/* A kernel is about to be called: changes its arguments. */
+/* A kernel is about to be called: changes its arguments. r NULL: it gets objects, and asks for their addresses (guard_address). */
 void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack);
 /* It returned. True: it is to be called again, with the arguments that it then has. */
 bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r);
+/* The address that the kernel gets for a tensor of its call, which is at `address`. */
+void *guard_address(struct ops_thread *t, const void *handle, void *address);
 /* An op returned: all that it got is written. */
 void guard_op(struct ops_thread *t, const struct ops_run *run);
 /* The model made, views or drops a tensor. */

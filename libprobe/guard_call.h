@@ -18,6 +18,7 @@ struct part {
 	uint32_t cluster;
 	int item; /* bytes of an element */
 	bool writes, constant, dense, raced;
+	bool passed; /* its copy was asked for: by_object */
 };
 
 enum { OTHERS, READ, WRITTEN }; /* whose a byte is: between the elements; of a tensor that is only read; of one that is written */
@@ -27,6 +28,7 @@ struct cluster {
 	uintptr_t low, high;
 	uint32_t first, n;            /* in the order of addresses */
 	bool writes, constant, fresh; /* fresh: some of it was never written */
+	bool unused;                  /* the kernel did not get the copy */
 	size_t unit;
 	uint8_t *whose; /* of each byte; NULL: all are `plain` */
 	uint8_t plain;
@@ -40,6 +42,7 @@ enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_BACKWARD, TRY_THREADS, TRY_O
 
 struct guard_call {
 	int threads;            /* OpenMP's, while a kernel runs with one; else 0 */
+	bool by_object;         /* Python calls the kernel with objects, whose addresses it asks for (jit.h) */
 	bool active, explained; /* explained: a finding tells why its results differ */
 	bool unsteady;          /* they do, and nothing that was tried tells why */
 	bool accused;           /* what one candidate holds changes them */

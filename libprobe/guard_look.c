@@ -112,6 +112,8 @@ void guard_look_after(struct ops_thread *t, const struct ops_run *run, struct gu
 {
 	for (uint32_t i = 0; i < c->n_clusters; i++) {
 		struct cluster *k = &c->cluster[i];
+		if (k->unused)
+			continue;
 		look_beyond(t, run, c, k, true);
 		look_beyond(t, run, c, k, false);
 		if (k->kept)

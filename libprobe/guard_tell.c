@@ -131,7 +131,11 @@ static void tell_wild(uintptr_t address, uintptr_t ip, bool writes)
 	const struct ops_thread *t = atomic_load(&running);
 	const struct guard_call *c = t ? t->guard : NULL;
 	const struct ops_run *run = t ? &t->run[t->depth] : NULL;
-	if (!c || !c->active || !run->model || ip < run->model->object.start || ip >= run->model->object.end)
+	struct object of;
+	if (!c || !c->active || !run->model)
+		return;
+	if (c->by_object ? !object_at((const void *)ip, &of) || strstr(of.name, "libc.so")
+			 : ip < run->model->object.start || ip >= run->model->object.end)
 		return;
 	const struct guard_fault f = {.ip = ip};
 	const struct part *p = nearest(c, address);
