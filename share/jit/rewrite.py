@@ -761,7 +761,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP = 1, 64, 1024, 2048, 8192  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP, CALLS_BOUNDS = 1, 64, 1024, 2048, 8192, 1 << 20  # enum calls_want
 
 
 def _library():
@@ -1023,6 +1023,8 @@ def _start():
 
 def _guard_addresses():
     """With --bounds, kernels that are loaded from now on ask libprobe for their tensors' addresses."""
+    if not _State.wants & CALLS_BOUNDS:
+        return
     import torch
 
     of, name = torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr"
