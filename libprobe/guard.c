@@ -26,6 +26,8 @@ static void gather(struct ops_thread *t, const struct ops_run *run, struct guard
 	c->n = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct part p = {.value = i};
+		if (c->by_object)
+			t->value[i].param = t->value[i].arg;
 		if (!take_part(run, &t->value[i], &p) || c->n == PARTS) {
 			c->unguarded += t->value[i].view.data != NULL; /* no bytes, no address */
 			continue;
@@ -43,7 +45,7 @@ static void set_word(struct ops_regs *r, const uint64_t *stack, uint32_t i, uint
 		((uint64_t *)(uintptr_t)stack)[i - CALL_INTS] = word; /* a callee owns the arguments that it gets on the stack */
 }
 
-/* ---- one thread ---- */
+/* ---- one thread, for models whose parallel regions are not ours (guard_omp.c) ---- */
 
 static int (*omp_get_max_threads)(void);
 static void (*omp_set_num_threads)(int n);
@@ -65,6 +67,17 @@ static void restore_threads(struct guard_call *c)
 	if (c->threads && omp_set_num_threads)
 		omp_set_num_threads(c->threads);
 	c->threads = 0;
+	guard_omp_order(GUARD_AS_IT_IS);
+}
+
+/* In the first calls of a kernel chunks run forward, so that results differ for no reason but what it reads. */
+static void set_order(const struct ops_run *run, const struct guard_call *c)
+{
+	const bool orders = guard_omp_orders(run->model) && guard_runs_twice(run);
+	guard_omp_order(c->try == TRY_ONE_THREAD           ? GUARD_ONE_THREAD
+			: !orders || c->try == TRY_THREADS ? GUARD_AS_IT_IS
+			: c->try == TRY_BACKWARD           ? GUARD_BACKWARD
+							   : GUARD_FORWARD);
 }
 
 static void drop_call(struct guard_call *c)
@@ -78,6 +91,8 @@ static void drop_call(struct guard_call *c)
 
 static void pass_copies(struct guard_call *c, struct ops_regs *r)
 {
+	if (c->by_object)
+		return;
 	memcpy(r->reals, c->reals, sizeof(c->reals));
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct part *p = &c->part[i];
@@ -98,17 +113,21 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	if (!c)
 		return;
 	guard_watch();
+	guard_close_freed(guard_runs_twice(run));
 	if (c->active) /* an exception left it */
 		drop_call(c);
 	c->seq = o->seq;
 	c->open = o;
 	c->stack = stack;
-	c->explained = false;
+	c->explained = c->unsteady = c->accused = c->raced = false;
+	guard_omp_entered(true);
 	c->try = c->candidate = c->n_candidates = 0;
 	/* A masked load whose unused lanes reach an unmapped page takes a hundred times as long (AVX-512): in a live process only once. */
 	c->side = guard_runs_twice(run) || !run->run ? GUARD_RIGHT : GUARD_LEFT;
-	memcpy(c->reals, r->reals, sizeof(c->reals));
-	c->n_words = o->contract_call == CALLS_NO_CALL ? 0 : run->model->contract.call[o->contract_call].n_args;
+	c->by_object = !r;
+	if (r)
+		memcpy(c->reals, r->reals, sizeof(c->reals));
+	c->n_words = o->contract_call == CALLS_NO_CALL || !r ? 0 : run->model->contract.call[o->contract_call].n_args;
 	c->n_words = c->n_words < PARTS ? c->n_words : PARTS;
 	for (uint32_t i = 0; i < c->n_words; i++)
 		c->word[i] = call_word(r->ints, stack, i);
@@ -133,6 +152,7 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	c->active = true;
 	guard_tell_wild_of(t);
 	pass_copies(c, r);
+	set_order(run, c);
 }
 
 /* ---- after a call ---- */
@@ -161,25 +181,57 @@ static void tell_candidate(struct ops_thread *t, const struct ops_run *run, stru
 	guard_tell_difference(t, run, c, guard_is_unwritten(m, k->low + at) ? "uninitialised" : "read-neighbour", i, at);
 }
 
-static bool again(struct guard_call *c, struct ops_regs *r, uint32_t try)
+static bool again(const struct ops_run *run, struct guard_call *c, struct ops_regs *r, uint32_t try)
 {
 	c->try = try;
 	if (!guard_again_works || !guard_make_copies(c))
 		return false;
 	pass_copies(c, r);
+	set_order(run, c);
 	return true;
 }
 
-/* Its results with all threads are those with one, but for rounding, or its threads race. */
-static bool again_with_one(const struct ops_run *run, struct guard_call *c, struct ops_regs *r)
+/* Its results are those of its chunks in any order, those of all threads and those of one, but for rounding, or its threads race. */
+static bool again_in_order(const struct ops_run *run, struct guard_call *c, struct ops_regs *r, uint32_t try)
 {
+	if (run->model->ops->omp) {
+		if (!guard_omp_orders(run->model))
+			try = TRY_ONE_THREAD;
+		return guard_omp_entered(false) && try < TRY_FILLS && again(run, c, r, try);
+	}
 	find_openmp(run->model);
 	const int n = omp_get_max_threads ? omp_get_max_threads() : 1;
-	if (n < 2 || !again(c, r, TRY_ONE_THREAD))
+	if (c->try == TRY_ONE_THREAD || n < 2 || !again(run, c, r, TRY_ONE_THREAD))
 		return false;
 	c->threads = n;
 	omp_set_num_threads(1);
 	return true;
+}
+
+/* All calls of a kernel have been made, and none showed a race. */
+static void tell_rest(struct ops_thread *t, const struct ops_run *run, struct guard_call *c)
+{
+	if (c->raced)
+		return;
+	if (c->accused)
+		tell_candidate(t, run, c);
+	else if (c->unsteady && !c->explained)
+		guard_tell_difference(t, run, c, "unsteady", c->different, c->different_at);
+}
+
+static bool decide_orders(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, struct ops_regs *r)
+{
+	static const char *const race[] = {"race-order", "race", "race-one-thread"};
+	size_t at;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (!c->part[i].raced && guard_part_differs(c, &c->part[i], &at)) {
+			guard_tell_difference(t, run, c, race[c->try - TRY_BACKWARD], c->part[i].cluster, at);
+			c->part[i].raced = c->raced = true;
+		}
+	if (c->try != TRY_ONE_THREAD && again_in_order(run, c, r, c->try + 1))
+		return true;
+	tell_rest(t, run, c);
+	return false;
 }
 
 /* After the second and later calls of a kernel: is another needed? */
@@ -187,21 +239,21 @@ static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard
 {
 	uint32_t cluster;
 	size_t at;
-	const bool now = c->try && c->try != TRY_ONE_THREAD && guard_any_differs(c, &cluster, &at);
 	if (!c->try)
-		return again(c, r, TRY_OTHER);
+		return again(run, c, r, TRY_OTHER);
+	if (c->try >= TRY_BACKWARD && c->try <= TRY_ONE_THREAD)
+		return decide_orders(t, run, c, r);
+	bool now = guard_any_differs(c, &cluster, &at);
+	/* Threads of their own time: sums differ by rounding. */
+	if (now && guard_omp_entered(false) && !guard_omp_orders(run->model))
+		for (uint32_t i = now = 0; i < c->n && !now; i++)
+			now = guard_part_differs(c, &c->part[i], &at) && (cluster = c->part[i].cluster, true);
 	if (c->try == TRY_OTHER) {
 		if (!now)
-			return again_with_one(run, c, r);
+			return again_in_order(run, c, r, TRY_BACKWARD);
 		c->different = cluster;
 		c->different_at = at;
-		return again(c, r, TRY_SAME);
-	}
-	if (c->try == TRY_ONE_THREAD) {
-		restore_threads(c);
-		if (guard_thread_differs(c, &cluster, &at))
-			guard_tell_difference(t, run, c, "race", cluster, at);
-		return false;
+		return again(run, c, r, TRY_SAME);
 	}
 	if (c->try == TRY_SAME) {
 		if (now) {
@@ -210,17 +262,49 @@ static bool decide(struct ops_thread *t, const struct ops_run *run, struct guard
 		}
 		list_candidates(c);
 		c->candidate = 0;
-		if (c->n_candidates && again(c, r, TRY_FILLS))
+		if (c->n_candidates && again(run, c, r, TRY_FILLS))
 			return true;
 	} else if (now) {
-		tell_candidate(t, run, c);
-		return false;
-	} else if (++c->candidate < c->n_candidates && again(c, r, TRY_FILLS)) {
+		c->accused = true; /* if no other of its threads would have written it */
+	} else if (++c->candidate < c->n_candidates && again(run, c, r, TRY_FILLS)) {
 		return true;
 	}
-	if (!c->explained)
-		guard_tell_difference(t, run, c, "unsteady", c->different, c->different_at);
+	c->unsteady = true;
+	if (again_in_order(run, c, r, TRY_BACKWARD))
+		return true;
+	tell_rest(t, run, c);
 	return false;
+}
+
+/* Of a kernel that is called with objects: those whose copies it did not ask for are as they are. */
+static void forget_unpassed(struct guard_call *c)
+{
+	bool passed[PARTS] = {false};
+	for (uint32_t i = 0; i < c->n; i++)
+		passed[c->part[i].cluster] |= c->part[i].passed;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (passed[c->part[i].cluster])
+			continue;
+		c->guarded--;
+		c->unguarded++;
+		c->unguarded_bytes += c->part[i].high - c->part[i].low;
+	}
+	for (uint32_t i = 0; i < c->n_clusters; i++)
+		c->cluster[i].unused = !passed[i];
+}
+
+void *guard_address(struct ops_thread *t, const void *handle, void *address)
+{
+	struct guard_call *c = t ? t->guard : NULL;
+	for (uint32_t i = 0; c && c->active && c->by_object && i < c->n; i++) {
+		struct part *p = &c->part[i];
+		const struct cluster *k = &c->cluster[p->cluster];
+		if (t->value[p->value].view.handle != handle || p->low != (uintptr_t)address || !k->copy[0])
+			continue;
+		p->passed = true;
+		return k->copy[0]->data + (p->low - k->low);
+	}
+	return address;
 }
 
 bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r)
@@ -232,14 +316,17 @@ bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 		drop_call(c);
 		return false;
 	}
-	const bool twice = guard_runs_twice(run);
+	const bool twice = guard_runs_twice(run) && !c->by_object;
 	guard_tell_freed(run, c, o);
+	if (c->by_object)
+		forget_unpassed(c);
 	if (c->try < 2)
 		guard_look_after(t, run, c);
 	if (twice && decide(t, run, c, r))
 		return true;
 	for (uint32_t i = 0; i < c->n_clusters; i++)
-		guard_copy_back(c, &c->cluster[i], twice);
+		if (!c->cluster[i].unused)
+			guard_copy_back(c, &c->cluster[i], twice);
 	drop_call(c);
 	return false;
 }

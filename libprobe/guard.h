@@ -78,6 +78,8 @@ struct guard_freed {
 	struct guard_fault fault;
 };
 size_t guard_take_freed(struct guard_freed *v, size_t n);
+/* Freed memory is unmapped, at the latest now; watched: also that of tensors that are made from now on. */
+void guard_close_freed(bool watched);
 
 /* ---- guard_x86_64.c, guard_aarch64.c, guard_portable.c ---- */
 
@@ -86,13 +88,28 @@ void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guar
 /* Can a kernel be called again with the same arguments (tramp_*.c)? */
 extern const bool guard_again_works;
 
+/* ---- guard_omp.c: the order of a parallel loop's chunks ---- */
+
+enum guard_order { GUARD_AS_IT_IS, GUARD_ONE_THREAD, GUARD_FORWARD, GUARD_BACKWARD };
+/* Does this function belong to OpenMP's runtime? Then its slot is to be taken. */
+bool guard_omp_is(const char *name);
+void guard_omp_take(struct model *m, uintptr_t *at, const char *name, void *target);
+/* How this thread's kernel runs its parallel regions from now on. */
+void guard_omp_order(enum guard_order order);
+/* Has it entered one since it was last forgotten? */
+bool guard_omp_entered(bool forget);
+/* Can the order of its chunks be changed? */
+bool guard_omp_orders(const struct model *m);
+
 /* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
-/* A kernel is about to be called: changes its arguments. */
+/* A kernel is about to be called: changes its arguments. r NULL: it gets objects, and asks for their addresses (guard_address). */
 void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack);
 /* It returned. True: it is to be called again, with the arguments that it then has. */
 bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r);
+/* The address that the kernel gets for a tensor of its call, which is at `address`. */
+void *guard_address(struct ops_thread *t, const void *handle, void *address);
 /* An op returned: all that it got is written. */
 void guard_op(struct ops_thread *t, const struct ops_run *run);
 /* The model made, views or drops a tensor. */

@@ -17,7 +17,8 @@ struct part {
 	const struct ops_view *view;
 	uint32_t cluster;
 	int item; /* bytes of an element */
-	bool writes, constant, dense;
+	bool writes, constant, dense, raced;
+	bool passed; /* its copy was asked for: by_object */
 };
 
 enum { OTHERS, READ, WRITTEN }; /* whose a byte is: between the elements; of a tensor that is only read; of one that is written */
@@ -27,6 +28,7 @@ struct cluster {
 	uintptr_t low, high;
 	uint32_t first, n;            /* in the order of addresses */
 	bool writes, constant, fresh; /* fresh: some of it was never written */
+	bool unused;                  /* the kernel did not get the copy */
 	size_t unit;
 	uint8_t *whose; /* of each byte; NULL: all are `plain` */
 	uint8_t plain;
@@ -34,11 +36,17 @@ struct cluster {
 	bool kept;                    /* copy is a weight's, which stays */
 };
 
-enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_ONE_THREAD, TRY_FILLS };
+/* The second to the last: other orders of a parallel loop's chunks, threads as the kernel has them, one thread. TRY_FILLS: one for each
+ * candidate. */
+enum try_kind { TRY_FIRST, TRY_OTHER, TRY_SAME, TRY_BACKWARD, TRY_THREADS, TRY_ONE_THREAD, TRY_FILLS };
 
 struct guard_call {
 	int threads;            /* OpenMP's, while a kernel runs with one; else 0 */
+	bool by_object;         /* Python calls the kernel with objects, whose addresses it asks for (jit.h) */
 	bool active, explained; /* explained: a finding tells why its results differ */
+	bool unsteady;          /* they do, and nothing that was tried tells why */
+	bool accused;           /* what one candidate holds changes them */
+	bool raced;             /* they depend on the order of its threads */
 	uint64_t seq;
 	const struct ops_open *open; /* of the run that it is in */
 	enum guard_side side;        /* of the first */
@@ -125,7 +133,7 @@ void guard_tell_summary(const struct ops_run *run, const struct guard_call *c);
 void guard_look_after(struct ops_thread *t, const struct ops_run *run, struct guard_call *c);
 /* Do the results of this try differ from those of the first? Where: the cluster, and its first byte that does. */
 bool guard_any_differs(struct guard_call *c, uint32_t *cluster, size_t *at);
-/* From those with one thread, by more than rounding. */
-bool guard_thread_differs(const struct guard_call *c, uint32_t *cluster, size_t *at);
+/* Do those of this tensor, by more than rounding? *at: the first byte of its cluster that does. */
+bool guard_part_differs(const struct guard_call *c, const struct part *p, size_t *at);
 
 #endif

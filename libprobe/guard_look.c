@@ -112,6 +112,8 @@ void guard_look_after(struct ops_thread *t, const struct ops_run *run, struct gu
 {
 	for (uint32_t i = 0; i < c->n_clusters; i++) {
 		struct cluster *k = &c->cluster[i];
+		if (k->unused)
+			continue;
 		look_beyond(t, run, c, k, true);
 		look_beyond(t, run, c, k, false);
 		if (k->kept)
@@ -181,16 +183,13 @@ static bool differs_much(const struct part *p, const char *a, const char *b, siz
 	return false;
 }
 
-bool guard_thread_differs(const struct guard_call *c, uint32_t *cluster, size_t *at)
+bool guard_part_differs(const struct guard_call *c, const struct part *p, size_t *at)
 {
-	for (uint32_t i = 0; i < c->n_clusters; i++) {
-		const struct cluster *k = &c->cluster[i];
-		const struct part *p = &c->part[k->first];
-		if (!k->writes || k->whose || k->n != 1 || !p->dense || !memcmp(k->copy[0]->data, k->copy[2]->data, k->high - k->low))
-			continue;
-		*cluster = i;
-		if (differs_much(p, k->copy[0]->data, k->copy[2]->data, at))
-			return true;
-	}
-	return false;
+	const struct cluster *k = &c->cluster[p->cluster];
+	const size_t from = p->low - k->low;
+	const char *a = k->copy[0]->data + from, *b = k->copy[guard_copy_of(c)]->data + from;
+	if (!p->writes || !p->dense || !memcmp(a, b, p->high - p->low) || !differs_much(p, a, b, at))
+		return false;
+	*at += from;
+	return true;
 }

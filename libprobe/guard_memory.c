@@ -148,6 +148,9 @@ void guard_give(struct guard_region *r)
 
 static void look_at(const struct guard_region *r, const char *from, const char *to, int64_t *first, int64_t *last)
 {
+	/* All bytes are the fill if the first is, and each is like the next. */
+	if (from >= to || (*from == GUARD_FILL_ZONE && !memcmp(from, from + 1, (size_t)(to - from) - 1)))
+		return;
 	for (const char *p = from; p < to; p++)
 		if (*p != GUARD_FILL_ZONE) {
 			const int64_t at = p - r->data;
@@ -229,6 +232,7 @@ static bool open_page(struct guard_region *r, char *page)
 
 enum { FREED_MOST = 16 };
 static bool (*freed_at)(uintptr_t address, uintptr_t *low, uint64_t *bytes);
+static void (*settle)(bool watched);
 static struct guard_freed freed[FREED_MOST];
 static _Atomic uint32_t n_freed;
 
@@ -245,6 +249,12 @@ static bool caught_freed(uintptr_t address, bool writes, const void *context)
 		note_fault(&freed[i].fault, address, context);
 	}
 	return mprotect((void *)(address & ~(page_size() - 1)), page_size(), PROT_READ | PROT_WRITE) == 0;
+}
+
+void guard_close_freed(bool watched)
+{
+	if (settle)
+		settle(watched);
 }
 
 size_t guard_take_freed(struct guard_freed *v, size_t n)
@@ -304,6 +314,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 static void set_handlers(void)
 {
 	*(void **)&freed_at = dlsym(RTLD_DEFAULT, "shim_freed_at");
+	*(void **)&settle = dlsym(RTLD_DEFAULT, "shim_guard_settle");
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	sigaction(SIGSEGV, &ours, &was[0]);
 	sigaction(SIGBUS, &ours, &was[1]);

@@ -28,7 +28,9 @@ static bool tell_it(const struct ops_open *o, uint32_t param, const char *what)
 
 static void out_call(struct json_out *o, const struct ops_run *run, const struct ops_open *open, const char *what)
 {
-	json_member_str(o, "what", slice_str(what));
+	json_member_str(o, "what", !strncmp(what, "race", 4) ? SLICE("race") : slice_str(what));
+	if (!strncmp(what, "race-", 5))
+		json_member_str(o, "when", slice_str(what + 5));
 	if (run->run != CALLS_NO_RUN)
 		json_member_u64(o, "run", run->run);
 	json_member_u64(o, "call", open->call);
@@ -129,7 +131,11 @@ static void tell_wild(uintptr_t address, uintptr_t ip, bool writes)
 	const struct ops_thread *t = atomic_load(&running);
 	const struct guard_call *c = t ? t->guard : NULL;
 	const struct ops_run *run = t ? &t->run[t->depth] : NULL;
-	if (!c || !c->active || !run->model || ip < run->model->object.start || ip >= run->model->object.end)
+	struct object of;
+	if (!c || !c->active || !run->model)
+		return;
+	if (c->by_object ? !object_at((const void *)ip, &of) || strstr(of.name, "libc.so")
+			 : ip < run->model->object.start || ip >= run->model->object.end)
 		return;
 	const struct guard_fault f = {.ip = ip};
 	const struct part *p = nearest(c, address);

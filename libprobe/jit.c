@@ -1,7 +1,7 @@
 #include "jit.h"
 
 #include "base/text.h"
-#include "ops.h"
+#include "guard.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -397,6 +397,20 @@ const char *pt2_jit_arm(uint32_t graph, const struct jit_table *t)
 	return why;
 }
 
+/* ---- the addresses of tensors ---- */
+
+static void *(*address_of)(PyObject *o);
+
+static void *our_address_of(PyObject *o) { return guard_address(ops_thread_if_any(), handle_of(o), address_of(o)); }
+
+uintptr_t pt2_jit_address(uintptr_t theirs)
+{
+	if (!theirs || theirs == (uintptr_t)our_address_of || !(ops_want() & CALLS_BOUNDS))
+		return 0;
+	memcpy(&address_of, &theirs, sizeof(theirs));
+	return (uintptr_t)our_address_of;
+}
+
 /* ---- calls ---- */
 
 struct leaves {
@@ -497,6 +511,8 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		ops_device_before(t, run, o);
 	} else if (o->looked) {
 		ops_values_before(t, run, o);
+		if (UNLIKELY(guard_on()) && ops_on_cpu(o->site))
+			guard_before(t, run, o, NULL, NULL);
 		o->begun = ops_now();
 	}
 	return o;
@@ -504,6 +520,8 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 
 static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct given *g, PyObject *result)
 {
+	if (UNLIKELY(guard_on()) && o->looked)
+		guard_after(t, run, o, NULL);
 	ops_leave(t, run, o, result != NULL);
 	if (o->looked && UNLIKELY(t->values_of != o->seq)) /* a run inside it used the same buffers */
 		read_given(t, run, o, g);

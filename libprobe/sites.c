@@ -1,5 +1,5 @@
 /* sites.c - which functions of a model are watched, and its slots. */
-#include "ops.h"
+#include "guard.h"
 
 #include <errno.h>
 
@@ -169,6 +169,10 @@ static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const ch
 {
 	struct taking *k = user;
 	enum site_kind kind;
+	if (ops_want() & CALLS_BOUNDS_TWICE && guard_omp_is(name)) {
+		guard_omp_take(k->m, at, name, target_of(&k->m->object, at, sym, name));
+		return;
+	}
 	if ((k->values && take_accessor(k, at, sym, name)) || take_driver(k, at, sym, name) || !classify(k, sym, name, &kind))
 		return;
 	k->m->ops->cuda |= kind == SITE_LAUNCH || starts(name, OPSIG_PREFIX "cuda_");

@@ -60,8 +60,10 @@ AOTITorchError shim_leave(struct aten_frame *f, bool failed); /* prints the erro
 /* An optional argument: a pointer to its value. */
 static inline AtenTensorHandle shim_optional(const AtenTensorHandle *t) { return t ? *t : NULL; }
 
-/* guard.c: from now on, freed tensors' memory stays unmapped; was this address such memory? In a signal handler, too. */
+/* guard.c: from now on, freed tensors' memory stays unmapped, when a kernel is called (shim_guard_settle; watched: that of tensors that are
+ * made from now on, too); was this address such memory? In a signal handler, too. */
 void shim_guard_freed(void);
+void shim_guard_settle(bool watched);
 bool shim_freed_at(uintptr_t address, uintptr_t *low, uint64_t *bytes);
 
 /* random.c: like torch.manual_seed(seed) for torch's CPU generator. */

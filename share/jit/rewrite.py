@@ -761,7 +761,7 @@ class _State:
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP = 1, 64, 1024, 2048, 8192  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP, CALLS_BOUNDS = 1, 64, 1024, 2048, 8192, 1 << 20  # enum calls_want
 
 
 def _library():
@@ -776,6 +776,7 @@ def _library():
         lib.pt2_jit_launches.argtypes, lib.pt2_jit_launches.restype = [ctypes.py_object], None
         lib.pt2_jit_precision.argtypes, lib.pt2_jit_precision.restype = [ctypes.py_object], None
         lib.pt2_jit_graph.argtypes = [ctypes.c_uint32, ctypes.py_object]
+        lib.pt2_jit_address.argtypes, lib.pt2_jit_address.restype = [ctypes.c_void_p], ctypes.c_void_p
         _State.library, _State.wants = lib, lib.pt2_jit_wants()
     return _State.library
 
@@ -822,6 +823,7 @@ def _watched(source, path):
     if code is None:
         return None
     if not hasattr(builtins, "_pt2_call"):
+        _guard_addresses()
         builtins._pt2_call = lib.pt2_jit_call()
         builtins._pt2_graph = _graph
     _take_names(table)
@@ -1017,6 +1019,18 @@ def _start():
     if why:
         _aside("graphs of torch.compile are not watched: %s" % why)
     return why
+
+
+def _guard_addresses():
+    """With --bounds, kernels that are loaded from now on ask libprobe for their tensors' addresses."""
+    if not _State.wants & CALLS_BOUNDS:
+        return
+    import torch
+
+    of, name = torch._C._dynamo.guards, "_torchinductor_pyobject_tensor_data_ptr"
+    ours = _library().pt2_jit_address(getattr(of, name, 0))
+    if ours:
+        setattr(of, name, ours)
 
 
 def _schema(operator):

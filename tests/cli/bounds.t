@@ -53,6 +53,27 @@ exits "a tensor that is used after it was dropped passes unseen" 0 pt2-run -q fr
 exits "with --bounds it does not" 1 pt2-run -q --bounds freed.pt2 "$B/freed.pt"
 like "its use is named" "$(cat err)" 'reads the memory of gone\[0\.\.[0-9]*\], which was freed before'
 
+exits "more runs of a clean model" 0 pt2-run --bounds -n 5 "$P/mlp.pt2" 'f32[64,8]'
+like "say what was checked in which of them" "$(cat err)" 'uninitialised memory, freed memory and races were checked in the first 2 of 5 runs, all else in every one'
+is "so does the document" "$(pt2-run --json --bounds -n 5 "$P/mlp.pt2" 'f32[64,8]' | jq -c '[.bounds.runs, .bounds.full_runs]')" '[5,2]'
+exits "a tensor that is used after it was dropped, in many runs" 1 pt2-run -q --bounds -n 40 freed.pt2 "$B/freed.pt"
+is "is named once" "$(grep -c 'which was freed before' err)" 1
+
+# ---- threads ----
+export OMP_NUM_THREADS=2
+races='race arg1_1 order
+race buf0 order
+race buf1 order
+race buf3 order'
+raced() { pt2-run --json --bounds "$1" "$B/races.pt" 2>err | jq -r '.bounds.findings[] | "\(.what) \(.buffer) \(.when)"' | sort; }
+exits "threads that race pass unseen" 0 pt2-run -q races.pt2 "$B/races.pt"
+is "each race is found, in the order of chunks" "$(raced races.pt2)" "$races"
+exits "with --bounds the status is 1" 1 pt2-run -q --bounds races.pt2 "$B/races.pt"
+like "it is called a race" "$(cat err)" 'writes another value to buf3\[0\] when the chunks of its loops run in another order: its threads race'
+for n in 1 2 3; do is "the same without races is silent ($n)" "$(raced steady.pt2)" ""; done
+is "on one processor, too" "$(OMP_NUM_THREADS=1 raced races.pt2)" "$races"
+unset OMP_NUM_THREADS
+
 # ---- the results stay as they are ----
 pt2-run -q --bounds -o guarded.npz "$P/mlp.pt2" "$ROOT/tests/data/aoti/io/mlp.npz:in0" 2>err
 pt2-run -q -o plain.npz "$P/mlp.pt2" "$ROOT/tests/data/aoti/io/mlp.npz:in0"

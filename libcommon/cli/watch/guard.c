@@ -140,6 +140,7 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 	f.role = member(b, ev, "role");
 	f.dtype = member(b, ev, "dtype");
 	f.operand = member(b, ev, "operand");
+	f.when = member(b, ev, "when");
 	f.run = json_index(ev->tape, ev->root, "run", NONE);
 	f.call = json_index(ev->tape, ev->root, "call", NONE);
 	f.contract_call = json_index(ev->tape, ev->root, "contract_call", NONE);
@@ -261,7 +262,9 @@ static void guard_sentence(const struct guard_finding *f, struct buf *b)
 	case GUARD_RACE:
 		buf_adds(b, "writes another value to ");
 		add_place(f, b);
-		buf_adds(b, " when called again with the same inputs: its threads race");
+		buf_adds(b, slice_is(f->when, "order")        ? " when the chunks of its loops run in another order: its threads race"
+			    : slice_is(f->when, "one-thread") ? " with one thread: its threads race"
+							      : " when called again with the same inputs: its threads race");
 		break;
 	case GUARD_UNSTEADY:
 		buf_adds(b, "writes values to ");
@@ -344,6 +347,15 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		buf_addf(&s->b, "%zu memory error%s\n", n, plural(n));
 	else
 		buf_adds(&s->b, "no memory error found\n");
+	if (!b->twice)
+		buf_addf(&s->b,
+			 "%sone call of each kernel for each of the program's: uninitialised memory, freed memory and races not checked\n",
+			 before);
+	else if (b->runs > GUARD_FULL_RUNS)
+		buf_addf(
+		    &s->b,
+		    "%suninitialised memory, freed memory and races were checked in the first %d of %llu runs, all else in every one\n",
+		    before, GUARD_FULL_RUNS, (unsigned long long)b->runs);
 	if (b->unguarded) {
 		buf_addf(&s->b, "%s%llu argument%s could not be guarded (", before, (unsigned long long)b->unguarded, plural(b->unguarded));
 		put_bytes(&s->b, b->unguarded_bytes);
@@ -385,6 +397,7 @@ static void json_finding(struct json_out *o, const struct guard_finding *f)
 	json_member_some(o, "nodes", f->nodes);
 	json_member_some(o, "python", f->line);
 	json_member_some(o, "weight", f->path);
+	json_member_some(o, "when", f->when);
 	if (f->width) {
 		json_member_u64(o, "width", f->width);
 		json_member_u64(o, "vector_bits", f->bits);
@@ -399,6 +412,8 @@ void guard_json(struct json_out *o, const struct guard *b)
 	json_member_u64(o, "guarded", b->guarded);
 	json_member_u64(o, "unguarded", b->unguarded);
 	json_member_u64(o, "unguarded_bytes", b->unguarded_bytes);
+	json_member_u64(o, "runs", b->runs);
+	json_member_u64(o, "full_runs", !b->twice ? 0 : b->runs < GUARD_FULL_RUNS ? b->runs : GUARD_FULL_RUNS);
 	json_member_arr(o, "findings");
 	for (size_t i = 0; i < b->n; i++)
 		json_finding(o, &b->v[i]);

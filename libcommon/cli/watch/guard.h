@@ -20,6 +20,8 @@
 #include "base/tool/screen.h"
 #include "watch/watch.h"
 
+enum { GUARD_FULL_RUNS = 2 }; /* of a model (libprobe/guard_call.h, guard_runs_twice) */
+
 #define GUARD_KINDS(X) \
 	X(WRITE_AFTER, "write-after") \
 	X(WRITE_BEFORE, "write-before") \
@@ -47,6 +49,7 @@ struct guard_finding {
 	struct slice kernel, buffer, path, role, dtype, operand; /* path: of a weight in its module */
 	struct slice nodes, line;                                /* of the graph; of the user's Python, innermost */
 	struct slice text;                                       /* the file of the call: "wrapper.cpp" */
+	struct slice when;                                       /* a race: "order", "one-thread" or empty (the same call twice) */
 	struct slice source;                                     /* of the kernel; empty: unknown */
 	uint32_t model, pid, run, call, contract_call, arg, text_line, source_line; /* NONE, 0: unknown */
 	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
@@ -58,7 +61,8 @@ struct guard {
 	struct guard_finding *v;
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
-	bool twice;
+	uint64_t runs;                                /* of all models */
+	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 

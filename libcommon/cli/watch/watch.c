@@ -344,6 +344,10 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 			       "them (they run in a process that may neither write files nor use the network)",
 			       o->model);
 	r = o->command ? run_watched(w, o->command, err) : run_file(w, err);
+	if (w->guard) {
+		w->guard->runs = w->live.calls;
+		w->guard->twice = o->calls.want & CALLS_BOUNDS_TWICE;
+	}
 	if (r < 0)
 		watch_release(w);
 	return r;

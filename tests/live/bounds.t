@@ -1,0 +1,18 @@
+#!/bin/bash
+# --bounds in a real torch.compile program whose kernels Python calls (tests/live/bounds.py): a kernel that writes past the end of its output is named.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1 venv.err)"
+mkdir cache
+export TORCHINDUCTOR_CACHE_DIR=$PWD/cache
+program=$ROOT/tests/live/bounds.py
+
+exits "without --bounds it runs as if nothing was wrong" 0 aoti-nanassert -- "$python" "$program"
+like "though the fault is there" "$(cat out)" 'planted 1'
+exits "with --bounds its status is 1" 1 aoti-nanassert --bounds -- "$python" "$program"
+like "the kernel, the elements and the bytes are named" "$(cat out err)" 'cpp_fused_add_sin_0 writes buf0\[1003\.\.1005\], which has 1003 elements: 12 bytes past the end'
+like "so is the line of the program" "$(cat out err)" 'bounds.py:[0-9]* in f: return torch.sin'
+like "its tensors were guarded" "$(cat out err)" '2 kernel arguments guarded, 1 memory error'
+exits "without the fault it is silent" 0 aoti-nanassert --bounds -- "$python" "$program" --plain
+like "and was looked at" "$(cat out err)" '2 kernel arguments guarded, no memory error'
+done_testing
