@@ -179,6 +179,7 @@ struct model {
 	struct ops *ops;  /* its kernels and ops (ops.h); NULL: not watched */
 	const char *text; /* the generated Python of a graph of torch.compile (jit.c); NULL: a compiled library, with wrapper.cpp */
 	char *program;    /* of a graph, with CALLS_RECORD: torch's program that runs its FX graph, without values; NULL: unknown */
+	char *table;      /* of a graph, with CALLS_RECORD: the file with its contract, in the tool's folder; NULL: unknown */
 };
 
 extern struct model models[PROBE_MODELS];
