@@ -154,6 +154,9 @@ enum entry {
 };
 extern const char *const entry_name[ENTRIES];
 
+/* loader.c: "x.pt2", "x.pt2:decoder": the package that torch's loader is just unpacking in this thread; NULL. The caller frees it. */
+char *probe_package(void);
+
 #define PROBE_SEEN 32
 struct seen {
 	uint64_t what;
