@@ -7,10 +7,7 @@
  * Words are passed on as they are. It may throw through this frame, which then leaves `loading` as it is: the position on the stack tells. */
 #include "probe.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-
-#define LOADER "_ZN5torch8inductor22AOTIModelPackageLoaderC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_bma"
 
 typedef void construct_fn(void *self, const void *package, const void *name, uint64_t, uint64_t, uint64_t, uint64_t);
 
@@ -37,13 +34,31 @@ char *probe_package(void)
 	return text;
 }
 
-static void construct(const char *symbol, void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+/* libtorch may be loaded with RTLD_LOCAL: it is after us in no scope. */
+struct search {
+	const char *symbol;
+	const void *ours;
+	void *found;
+};
+
+static void search_object(void *user, const struct object *o)
+{
+	struct search *s = user;
+	ElfW(Sym) *sym = s->found ? NULL : object_export(o, s->symbol);
+	if (sym && object_address(o, sym) != s->ours)
+		s->found = object_address(o, sym);
+}
+
+static void construct(const char *symbol, construct_fn *ours, void *self, const void *package, const void *name, uint64_t a, uint64_t b,
+		      uint64_t c, uint64_t d)
 {
 	construct_fn *real;
-	void *p = dlsym(RTLD_NEXT, symbol);
-	if (!p) /* nobody could have called it */
+	struct search s = {.symbol = symbol};
+	memcpy(&s.ours, &ours, sizeof(s.ours));
+	object_each(search_object, &s);
+	if (!s.found) /* whoever calls it was linked with it */
 		abort();
-	memcpy(&real, &p, sizeof(real));
+	memcpy(&real, &s.found, sizeof(real));
 	loading.package = package;
 	loading.name = name;
 	loading.sp = (uintptr_t)__builtin_frame_address(0);
@@ -51,15 +66,15 @@ static void construct(const char *symbol, void *self, const void *package, const
 	loading.sp = 0;
 }
 
-/* Named as in torch; the linker's version script exports them. */
-construct_fn probe_loader __asm__(LOADER), probe_loader_2_15 __asm__(LOADER "b");
-
-void probe_loader(void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	construct(LOADER, self, package, name, a, b, c, d);
-}
-
-void probe_loader_2_15(void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	construct(LOADER "b", self, package, name, a, b, c, d);
-}
+/* Named as in torch: of an object itself (C1), and as a part of a derived one (C2), which Python's is. */
+#define CONSTRUCTOR(function, symbol) \
+	__attribute__((visibility("default"))) construct_fn function __asm__(symbol); \
+	void function(void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d) \
+	{ \
+		construct(symbol, function, self, package, name, a, b, c, d); \
+	}
+#define LOADER(which) "_ZN5torch8inductor22AOTIModelPackageLoader" which "ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_bma"
+CONSTRUCTOR(probe_loader_c1, LOADER("C1"))
+CONSTRUCTOR(probe_loader_c2, LOADER("C2"))
+CONSTRUCTOR(probe_loader_c1_2_15, LOADER("C1") "b")
+CONSTRUCTOR(probe_loader_c2_2_15, LOADER("C2") "b")
