@@ -177,7 +177,14 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 	buf_release(&spec);
 }
 
-static bool write_index(struct ops_thread *t, const struct ops_run *run, const char *folder, const char *library, bool program)
+/* What the program called everything: with it, a rerun has its names and lines. */
+static bool take_table(const struct model *m, const char *folder)
+{
+	char to[PATH_MAX];
+	return m->table && join_path(to, folder, BUNDLE_MODEL "/" BUNDLE_TABLE) && take_file(m->table, to);
+}
+
+static bool write_index(struct ops_thread *t, const struct ops_run *run, const char *folder, const char *library, bool program, bool table)
 {
 	char path[PATH_MAX];
 	struct buf b = {0}, file = {0};
@@ -196,6 +203,7 @@ static bool write_index(struct ops_thread *t, const struct ops_run *run, const c
 	json_member_u64(&o, "run", run->run);
 	json_member_some(&o, "graph", run->model->text ? run->model->contract.model : SLICE(""));
 	json_member_some(&o, "program", program ? SLICE(BUNDLE_MODEL "/" BUNDLE_RUNNABLE) : SLICE(""));
+	json_member_some(&o, "table", table ? SLICE(BUNDLE_MODEL "/" BUNDLE_TABLE) : SLICE(""));
 	json_member_some(&o, "finding", slice_str(run->kept->why));
 	out_inputs(t, run, folder, &o);
 	json_close(&o);
@@ -223,9 +231,9 @@ void ops_write_bundle(struct ops_thread *t, const struct ops_run *run)
 		return;
 	}
 	take_model(run->model, folder, library, sizeof(library));
-	const bool program = write_program(run->model, folder);
+	const bool program = write_program(run->model, folder), table = program && take_table(run->model, folder);
 	if (run->model->text)
 		*library = 0;
-	if (!write_index(t, run, folder, library, program) || rename(folder, whole) < 0)
+	if (!write_index(t, run, folder, library, program, table) || rename(folder, whole) < 0)
 		event_aside(run->model->id, "the inputs of a bad run could only be kept in part");
 }

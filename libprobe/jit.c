@@ -376,6 +376,8 @@ static const char *take_on(struct graph *g, const struct jit_table *t)
 		return "out of memory";
 	if (!write_table(m->id, t, table, sizeof(table)))
 		return "cannot write to the tool's folder";
+	if (ops_want() & CALLS_RECORD)
+		m->table = strdup(table);
 	tell_seen(m->id, t->graph, t->path, table);
 	return take_sites(g, t) ? NULL : "out of memory";
 }

@@ -94,6 +94,9 @@ static void tell_seen(const struct model *m, uint64_t dev, uint64_t ino)
 	struct json_out o;
 	event_begin(&o, &b, LIVE_MODEL_SEEN, m->id);
 	json_member_str(&o, "path", slice_str(m->path));
+	char *package = probe_package();
+	json_member_some(&o, "package", slice_str(package ? package : ""));
+	free(package);
 	json_member_u64(&o, "dev", dev);
 	json_member_u64(&o, "ino", ino);
 	json_member_arr(&o, "entries");

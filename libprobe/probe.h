@@ -154,6 +154,9 @@ enum entry {
 };
 extern const char *const entry_name[ENTRIES];
 
+/* loader.c: "x.pt2", "x.pt2:decoder": the package that torch's loader is just unpacking in this thread; NULL. The caller frees it. */
+char *probe_package(void);
+
 #define PROBE_SEEN 32
 struct seen {
 	uint64_t what;
@@ -179,6 +182,7 @@ struct model {
 	struct ops *ops;  /* its kernels and ops (ops.h); NULL: not watched */
 	const char *text; /* the generated Python of a graph of torch.compile (jit.c); NULL: a compiled library, with wrapper.cpp */
 	char *program;    /* of a graph, with CALLS_RECORD: torch's program that runs its FX graph, without values; NULL: unknown */
+	char *table;      /* of a graph, with CALLS_RECORD: the file with its contract, in the tool's folder; NULL: unknown */
 };
 
 extern struct model models[PROBE_MODELS];

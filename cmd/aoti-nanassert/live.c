@@ -313,7 +313,7 @@ int run_command(const struct nanassert_options *o, char **command)
 	struct session s;
 	struct watch w;
 	struct err err;
-	struct watch_options wo = {.command = command, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
+	struct watch_options wo = {.command = command, .recorded = o->recorded, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
 	set_wants(o, can_scan(o), true, &wo.calls);
 	if (session_open(&s, o, command[0], true, &err) < 0)
 		die_err(&err);

@@ -169,6 +169,7 @@ int main(int argc, char **argv)
 	bool dump = !in.command && dump_like(in.v[0]);
 	check_options(&in, dump);
 	take_environment();
+	opt.recorded = again.as.bundle ? &again.as : NULL;
 	if (in.command)
 		status = run_command(&opt, in.command);
 	else if (dump)

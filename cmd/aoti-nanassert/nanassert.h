@@ -17,6 +17,7 @@ struct nanassert_options {
 	struct opt_list ignore;
 	const char *graph, *step;
 	const char *trace, *log, *against;
+	const struct watch_recorded *recorded; /* the command runs a bundle's graph again; NULL */
 	int error_exitcode;
 };
 

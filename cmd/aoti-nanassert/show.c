@@ -299,6 +299,12 @@ static void show_next(struct screen *s, const struct session *x, const struct na
 		return;
 	row(s, "next");
 	buf_adds(&s->b, "aoti-printer");
+	if (x->o->recorded) {
+		buf_addf(&s->b, " --calls %u ", c->call);
+		buf_add_command(&s->b, (const char *const[]){x->o->recorded->bundle, NULL});
+		buf_addc(&s->b, '\n');
+		return;
+	}
 	if (c->text.n)
 		buf_addf(&s->b, " --graph %.*s", SL(c->model));
 	buf_addf(&s->b, " --runs %u --calls %u -- ", c->run, c->call);

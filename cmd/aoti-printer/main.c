@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 	run_trust(&opt.how);
 	if (recorded_again(&again, &in, TEMP_PRINTER, opt.no_exec, &err) < 0)
 		die_err(&err);
+	opt.recorded = again.as.bundle ? &again.as : NULL;
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options();

@@ -14,6 +14,7 @@
 enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
 
 struct printer_options {
+	const struct watch_recorded *recorded; /* the command runs a bundle's graph again; NULL */
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
 	int error_exitcode, last;

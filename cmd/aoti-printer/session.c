@@ -176,7 +176,8 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 		}
 	}
 	/* The library needs to know of kernels only so that it does less; what it cannot hold is filtered here. */
-	bool fits = s->filter.kernel.n <= CALLS_FILTERS && !s->filter.fold && !s->filter.inputs;
+	/* A bundle run again has other names there. */
+	bool fits = !s->o->recorded && s->filter.kernel.n <= CALLS_FILTERS && !s->filter.fold && !s->filter.inputs;
 	for (size_t i = 0; i < s->filter.kernel.n && fits; i++)
 		fits = strlen(s->filter.kernel.v[i]) < sizeof(c->filter[0]);
 	for (size_t i = 0; i < s->filter.kernel.n && fits; i++)
@@ -197,7 +198,7 @@ static int end_early(struct session *s, struct watch *w)
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
 	struct watch_options wo = {
-	    .how = s->o->how, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
+	    .how = s->o->how, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec, .recorded = s->o->recorded};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {

@@ -1070,7 +1070,7 @@ def _arm(graph):
         return
     _State.tables[number] = None
     _arm_table(*entry, number, getattr(graph, "runnable_graph_str", None) if _State.wants & CALLS_RECORD else None,
-               getattr(graph, "_pt2_fx", None) if _State.wants & CALLS_KEEP else None)
+               getattr(graph, "_pt2_fx", None) if _State.wants & (CALLS_KEEP | CALLS_RECORD) else None)
 
 
 def _plain_stack(text):
@@ -1088,7 +1088,8 @@ def _fx_of(graph, gm, text="", *_):
         node = getattr(buffer, "origin_node", None)
         if node is not None:
             nodes[buffer.get_name()] = node.name
-        origins[buffer.get_name()] = [n.name for n in list(buffer.get_origins())[:64]]
+        of = buffer.get_origins() if hasattr(buffer, "get_origins") else getattr(buffer, "origins", ())  # a MutationOutput has none
+        origins[buffer.get_name()] = [n.name for n in list(of)[:64]]
     text = text or gm.print_readable(print_output=False, include_stride=True, include_device=True)
     stacks, stack = {}, {}
     for n in gm.graph.nodes:
@@ -1217,7 +1218,7 @@ def _want_program(graph):
     import sys
 
     lacks = _State.wants & CALLS_RECORD and getattr(graph, "runnable_graph_str", None) == ""
-    lacks = lacks or (_State.wants & CALLS_KEEP and not hasattr(graph, "_pt2_fx"))
+    lacks = lacks or (_State.wants & (CALLS_KEEP | CALLS_RECORD) and not hasattr(graph, "_pt2_fx"))
     if lacks and sys._getframe(2).f_code.co_name == "cache_hit_post_compile":
         raise OSError("its FX graph is not in the cache")
 
@@ -1229,7 +1230,7 @@ def _after(cls, name):
         if name != "__init__" and _State.wants & (CALLS_RECORD | CALLS_KEEP):
             _want_program(self)
         result = original(self, *args, **kwargs)
-        if name == "__init__" and _State.wants & CALLS_KEEP:
+        if name == "__init__" and _State.wants & (CALLS_KEEP | CALLS_RECORD):
             _keep_fx(self, args, kwargs)
         _arm_quietly(self)
         return result

@@ -194,6 +194,21 @@ PT2_PYTHON=$TMP/missing run aoti-nanassert --no-exec kept
 is "... but not with --no-exec" "$status $(grep -c 'no-exec prevents' err)" "2 1"
 like "... and finds the same NaN" "$(cat f.txt)" "NaN produced by cpp_fused_log_0"
 like "... as a torch program with the recorded inputs" "$(cat replayed.py)" "_repro_bytes\(reader, '$(printf '\0\0\200\77\0\0\0\300\0\0\100\100' | base64)'.*run_repro\(mod, load_args, accuracy=True"
+# Compiled again, kernels and inputs have other names, and no lines: shown are those of the process that was recorded.
+cp graph.py renamed.py
+sed -i 's/cpp_fused_log_0/cpp_fused_0/g; s/primals_1/arg0_1/g; /Source Nodes/d; /AOT ID/d' renamed.py
+cat >python2 <<EOF
+#!/bin/sh
+exec python3 $TMP/app.py $TMP/renamed.py 'step((1.0, -2.0, 3.0))'
+EOF
+chmod +x python2
+like "... which may have lost names" "$(PT2_PYTHON=$TMP/python2 aoti-nanassert -- ./python2 2>&1)" 'cpp_fused_0'
+PT2_PYTHON=$TMP/python2 run aoti-nanassert --log f2.txt kept
+is "names and lines of a rerun are those of the recording" "$(grep -v 'process\|first at\|next' f2.txt)" \
+	"$(aoti-nanassert -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))' 2>&1 | sed 's/^aoti-nanassert: aoti-nanassert/aoti-nanassert/' | grep -v 'process\|first at\|next')"
+like "... with the command that goes on" "$(cat f2.txt)" ' next +aoti-printer --calls 0 kept'
+PT2_PYTHON=$TMP/python2 run aoti-printer -k '*log*' --level 3 kept
+like "... also by aoti-printer" "$(cat out)" 'cpp_fused_log_0'
 PT2_PYTHON=$TMP/python run aoti-printer --level 3 kept
 like "aoti-printer runs the recording, too" "$(cat out)" 'cpp_fused_log_0'
 run aoti-printer kept kept

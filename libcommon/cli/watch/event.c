@@ -59,7 +59,8 @@ static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
 
 static void mismatch_text(const struct live_event *ev, struct buf *b)
 {
-	buf_addf(b, "call %llu: the inputs do not match", (unsigned long long)live_event_number(ev, "call"));
+	const uint64_t calls = live_event_number(ev, "call"); /* with this one; runs are counted from 0, as by the other tools */
+	buf_addf(b, "run %llu: the inputs do not match", (unsigned long long)(calls ? calls - 1 : 0));
 	if (json_flag(ev->tape, ev->root, "failed"))
 		buf_adds(b, ", the call was refused");
 	json_each(ev->tape, json_get(ev->tape, ev->root, "findings"), k)

@@ -13,6 +13,8 @@
 struct watch_bundle {
 	char *folder, *library, *program; /* paths */
 	char *graph, *finding;            /* "3_backward", ""; what was found in the Run, or "" */
+	char *table, *text;               /* of a graph: paths of its names (bundle.h) and its generated Python; NULL */
+	uint64_t run;                     /* which one it was in its process */
 	struct watch_bundle_input {
 		char *file; /* NULL: it is `number` */
 		int64_t number;

@@ -237,7 +237,8 @@ static void learn_path(struct live *l, const struct live_event *ev)
 	while (l->n_path <= ev->model)
 		PUSH_TO(l->path, l->n_path, l->cap_path) = NULL;
 	free(l->path[ev->model]);
-	l->path[ev->model] = json_strdup(ev->tape, ev->root, "path");
+	const bool packed = json_get(ev->tape, ev->root, "package") != NONE;
+	l->path[ev->model] = json_strdup(ev->tape, ev->root, packed ? "package" : "path");
 }
 
 static void take_event_line(struct live *l, struct slice line)

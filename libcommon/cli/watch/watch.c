@@ -162,6 +162,69 @@ static void take_table(struct watch_model *m, const char *path)
 	mapfile_close(&f);
 }
 
+/* What a graph is given stands first, in order: an input, or a weight of a program whose names are known. */
+static bool is_given(const struct contract_value *v) { return v->kind == VALUE_INPUT || v->kind == VALUE_CONSTANT; }
+
+static bool same_value(const struct contract_value *a, const struct contract_value *b)
+{
+	return is_given(a) ? is_given(b) : a->kind == b->kind && slice_eq(a->name, b->name);
+}
+
+/* Do both do the same, call by call? Names of kernels, which are made of what the nodes came from, and of inputs may differ. */
+static bool same_calls(const struct contract *a, const struct contract *b)
+{
+	bool same = a->n_calls == b->n_calls && a->n_values == b->n_values && a->n_args == b->n_args && a->n_inputs == b->n_inputs;
+	for (uint32_t i = 0; same && i < a->n_calls; i++)
+		same = a->call[i].kind == b->call[i].kind && a->call[i].arg == b->call[i].arg && a->call[i].n_args == b->call[i].n_args;
+	for (uint32_t i = 0; same && i < a->n_args; i++)
+		same = a->arg[i].role == b->arg[i].role && a->arg[i].value == b->arg[i].value;
+	for (uint32_t i = 0; same && i < a->n_values; i++)
+		same = same_value(&a->value[i], &b->value[i]);
+	return same;
+}
+
+static void model_release(struct watch_model *m)
+{
+	free(m->path);
+	free(m->text);
+	free(m->why);
+	free(m->value);
+	free(m->own_kernels);
+	free(m->fx);
+	intern_release(&m->names);
+	contract_release(&m->contract);
+	if (m->sources)
+		nan_sources_release(m->sources);
+	free(m->sources);
+}
+
+/* A bundle's graph, run again: with the names and lines that it had in its own process, if it is compiled to the same calls. */
+static void take_recorded(struct watch_model *m, const struct watch_recorded *r)
+{
+	struct watch_model was = {.sources = xcalloc(1, sizeof(*was.sources))};
+	if (r->table)
+		take_table(&was, r->table);
+	if (!was.has_contract || !m->has_contract || !same_calls(&was.contract, &m->contract)) {
+		model_release(&was);
+		return;
+	}
+	was.id = m->id;
+	was.rank = m->rank;
+	was.renamed = true;
+	was.path = xstrdup(*r->graph ? r->graph : m->path);
+	was.text = xstrdup(r->text ? r->text : m->text);
+	const struct watch_model now = *m;
+	const struct intern names = was.names; /* the log has the names that they have now */
+	uint32_t *const value = was.value;
+	was.names = now.names;
+	was.value = now.value;
+	*m = was;
+	was = now;
+	was.names = names;
+	was.value = value;
+	model_release(&was);
+}
+
 static void add_model(struct watch *w, const struct live_event *ev)
 {
 	if (ev->model == LIVE_NO_MODEL || watch_find_model(w, ev->model))
@@ -182,6 +245,8 @@ static void add_model(struct watch *w, const struct live_event *ev)
 	};
 	if (jit && table && *table)
 		take_table(m, table);
+	if (jit && w->o->recorded)
+		take_recorded(m, w->o->recorded);
 	free(graph);
 	free(table);
 }
@@ -357,20 +422,8 @@ void watch_release(struct watch *w)
 {
 	watch_release_calls(w);
 	calls_close(&w->calls);
-	for (size_t i = 0; i < w->n_models; i++) {
-		struct watch_model *m = &w->model[i];
-		contract_release(&m->contract);
-		intern_release(&m->names);
-		free(m->value);
-		free(m->path);
-		free(m->text);
-		free(m->own_kernels);
-		free(m->fx);
-		if (m->sources)
-			nan_sources_release(m->sources);
-		free(m->sources);
-		free(m->why);
-	}
+	for (size_t i = 0; i < w->n_models; i++)
+		model_release(&w->model[i]);
 	free(w->model);
 	for (size_t i = 0; i < w->n_answers; i++) {
 		buf_release(&w->answer[i].json);

@@ -34,10 +34,17 @@ struct watch_options {
 	bool no_exec;       /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
+	const struct watch_recorded *recorded; /* it runs a bundle's graph again; or NULL */
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */
 	void (*tick)(void *user, struct watch *w);
 	void *user;
 	bool quiet;
+};
+
+/* The graph of a bundle (kept.h) as its own process knew it: what a rerun shows. Paths; table and text may be NULL. */
+struct watch_recorded {
+	const char *bundle; /* as the user named it */
+	char *graph, *table, *text;
 };
 
 struct watch_model {
@@ -45,6 +52,7 @@ struct watch_model {
 	char *path;               /* the given package, or the library's path in the process; "3_backward" for a graph */
 	uint32_t rank;            /* of its process among those that torchrun started; NONE */
 	char *text;               /* of a torch.compile graph: its generated Python; NULL: a package */
+	bool renamed;             /* of a bundle run again: the contract is the one from there, calls have its names */
 	struct contract contract; /* n_inputs and n_calls are 0 if there is none */
 	bool has_contract;
 	char *why;                   /* why there is none, or calls could not be watched: the last reason; or NULL */

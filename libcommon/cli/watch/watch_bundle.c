@@ -1,4 +1,5 @@
 /* A bundle: a model and the inputs of a Run, kept by libpt2probe.so. */
+#include "base/text.h"
 #include "watch/bundle.h"
 #include "watch/watch_part.h"
 #include "model/check/check.h"
@@ -101,6 +102,14 @@ static char *take_text(struct index *x, uint32_t root, const char *key)
 	return xstrndup(text.n ? text.p : "", text.n);
 }
 
+/* The generated Python has the name in model/ that it had in its process. */
+static void take_generated(struct watch_bundle *b, struct index *x, uint32_t root)
+{
+	const struct slice name = slice_base(json_text(&x->t, root, "path", &x->text));
+	if (*b->graph && plain(name))
+		b->text = xasprintf("%s/" BUNDLE_MODEL "/%.*s", b->folder, SL(name));
+}
+
 static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
 {
 	uint32_t root;
@@ -111,10 +120,13 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 		return bad_bundle(x, "not JSON");
 	if (json_count(&x->t, root, "bundle", UINT64_MAX) != BUNDLE_VERSION)
 		return bad_bundle(x, "unknown version");
-	if (take_path(b, x, root, "library", &b->library) < 0 || take_path(b, x, root, "program", &b->program) < 0)
+	if (take_path(b, x, root, "library", &b->library) < 0 || take_path(b, x, root, "program", &b->program) < 0 ||
+	    take_path(b, x, root, "table", &b->table) < 0)
 		return -1;
 	b->graph = take_text(x, root, "graph");
 	b->finding = take_text(x, root, "finding");
+	b->run = json_count(&x->t, root, "run", 0);
+	take_generated(b, x, root);
 	if (!b->library && *b->graph && !b->program)
 		return err_set(err, EXIT_INPUT, "'%s': the FX graph of %s was not kept: that requires torch 2.7 or newer", x->path,
 			       b->graph);
@@ -171,6 +183,8 @@ void watch_bundle_close(struct watch_bundle *b)
 	free(b->input);
 	free(b->library);
 	free(b->program);
+	free(b->table);
+	free(b->text);
 	free(b->graph);
 	free(b->finding);
 	free(b->folder);

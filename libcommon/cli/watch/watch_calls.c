@@ -223,6 +223,20 @@ struct watch_model *watch_find_model(const struct watch *w, uint32_t id)
 	return NULL;
 }
 
+/* Those of the process that a bundle is from. */
+static const char *names_before(const struct watch_model *m, struct watch_open *o, const char *name)
+{
+	const uint32_t call = o->begin.contract_call;
+	for (uint32_t i = 0; i < o->n_values; i++) {
+		const struct contract_value *v = o->value[i].value;
+		if (v && (v->kind == VALUE_INPUT || v->kind == VALUE_CONSTANT))
+			o->value[i].name = arena_strndup(&o->files, v->name.p, v->name.n);
+	}
+	if (is_run(o) || call >= m->contract.n_calls)
+		return name;
+	return arena_strndup(&o->files, m->contract.call[call].name.p, m->contract.call[call].name.n);
+}
+
 static void show_call(struct watch *w, struct watch_open *o, struct watch_call *c)
 {
 	const struct watch_model *m = watch_find_model(w, o->begin.model);
@@ -235,6 +249,8 @@ static void show_call(struct watch *w, struct watch_open *o, struct watch_call *
 		v->saved = file_name(o, v, name);
 		v->value = m && m->has_contract ? contract_value_of(m, v) : NULL;
 	}
+	if (m && m->renamed)
+		name = names_before(m, o, name);
 	*c = (struct watch_call){
 	    .begin = o->begin,
 	    .end = o->end,

@@ -19,7 +19,8 @@
  * for those of the process itself, "model": the number of the loaded model in the whole process tree, which is also its slot of the
  * counters. A process that is forked goes on with its parent's numbers. Kinds and their other members:
  *
- *     model-seen     path (as the process knows it), dev, ino, entries: the entry points that are watched
+ *     model-seen     path (as the process knows it), package (if torch unpacked it: what the program loaded), dev, ino, entries: the
+ *                    entry points that are watched
  *                    Of a graph of torch.compile: path (the generated text), graph ("3_backward"), table (the file graph.PID.MODEL);
  *                    where calls are not watched without a model, once a process
  *     contract       inputs: how many it has; unknown: inputs whose checks are not complete

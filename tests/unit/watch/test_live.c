@@ -696,7 +696,7 @@ static void events_are_cut(void **state)
 	assert_int_equal(ev.pid, 7);
 	assert_true(ev.time > 2.4 && ev.time < 2.6);
 	live_event_text(&ev, &b);
-	has(&b, "model 3: call 12: the inputs do not match, the call was refused\n"
+	has(&b, "model 3: run 11: the inputs do not match, the call was refused\n"
 		"  input 0 x, dim 1: dtype: expected a, given b; c\n    AOTInductor reports: d\n");
 	has(&b, "further calls like this are only counted");
 	static const char *const odd[] = {"[]",

@@ -171,12 +171,20 @@ int recorded_again(struct recorded_run *x, struct operands *in, enum temp_kind k
 	else if (b.program)
 		status = write_program(x, &b, in->v[0], kind, err);
 	const bool graph = b.program;
+	if (graph)
+		x->as = (struct watch_recorded){.bundle = in->v[0], .graph = xstrdup(b.graph)};
+	if (graph && b.table)
+		x->as.table = xstrdup(b.table);
+	if (graph && b.text)
+		x->as.text = xstrdup(b.text);
+	const uint64_t run = b.run;
 	watch_bundle_close(&b);
 	if (status < 0)
 		recorded_release(x);
 	if (status < 0 || !graph)
 		return status;
-	note("%s: %s runs the program of the graph in '%s', unconfined", diag_tool, x->command[0], in->v[0]);
+	note("%s: %s runs the program of the graph in '%s', unconfined: run %llu of %s as run 0", diag_tool, x->command[0], in->v[0],
+	     (unsigned long long)run, *x->as.graph ? x->as.graph : "it");
 	in->command = x->command;
 	in->n_command = 2;
 	in->n = 0;
@@ -188,5 +196,8 @@ void recorded_release(struct recorded_run *x)
 	temp_folder_remove(x->folder);
 	free(x->command[0]);
 	free(x->command[1]);
+	free(x->as.graph);
+	free(x->as.table);
+	free(x->as.text);
 	*x = (struct recorded_run){0};
 }

@@ -14,11 +14,13 @@
 #include "base/tool/opt.h"
 #include "base/tool/tempfolder.h"
 #include "graph/repro/repro.h"
+#include "watch/watch.h"
 
 int recorded_open(struct repro *r, const char *path, struct err *err);
 
 struct recorded_run {
 	char *folder, *command[3]; /* Python is $PT2_PYTHON or python3 */
+	struct watch_recorded as;  /* for watch_options.recorded; .bundle NULL: no graph is run again */
 };
 /* If the operand is a folder of a graph's Run, in->command runs it again, and a note says so; for a model's, which needs no torch, nothing
  * is changed. */
