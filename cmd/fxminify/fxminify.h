@@ -3,6 +3,7 @@
  *     main.c     options; selects reduce, --locate, --stats or --resume
  *     load.c     recognises the operand: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
  *     session.c  one reduction from start to end
+ *     deliver.c  chooses the form of the result; only what failed in that form, in a fresh process, is delivered
  *     result.c   writes the best result so far, and candidates
  *     report.c   progress: a row for each step, the moving line, the summary
  *     stats.c    --stats
@@ -64,12 +65,16 @@ struct result {
 	enum form form;    /* of a program */
 	enum repro_check check;
 	bool dynamic; /* FORM_PLAIN: compile with dynamic=True */
+	bool inner;   /* FORM_PLAIN: Inductor alone (repro.h) */
 };
 /* Writes the candidate as a file of the same kind as the input, for --test. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
 /* Can it be run in a separate process? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
+/* The same elsewhere, and the text of the program alone. */
+int result_write_to(const struct result *r, const char *path, const struct candidate *c, const struct repro_given *given, struct err *err);
+int result_text(const struct result *r, const struct candidate *c, const struct repro_given *given, struct buf *b, struct err *err);
 /* The check of the values that a plain program needs to fail this way. */
 enum repro_check result_check(const struct signature *want);
 

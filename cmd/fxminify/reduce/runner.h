@@ -47,6 +47,7 @@ struct runner {
 	struct slice check;      /* --check-str */
 	unsigned repeat;         /* a passing candidate is tested up to this many times in total */
 	bool want_where;         /* for the original: gather what locating needs */
+	bool plain;              /* from now on candidates are tested as plain programs (struct test) */
 	uint64_t max_tests;      /* 0: no limit */
 	double max_seconds;      /* 0: no limit */
 	int (*stop)(void *user); /* nonzero: stop now (a signal arrived) */
