@@ -29,6 +29,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-accuracy", &opt.no_accuracy, "look for errors only and compare no values", .rare = true),
     OPT_STRING(0, "check-str", "TEXT", &opt.check_str, "require TEXT in the error message",
 	       .more = "Default: the same error as in the first test."),
+    OPT_STRING(0, "expect", "TEXT", &opt.expect, "require this failure: SIGSEGV, a type, a text, accuracy",
+	       .more = "What the program showed. Also crash, hang, memory, error."),
     OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "trace with real, fake or symbolic tensors", .rare = true),
     OPT_FLAG(0, "only-fwd", &opt.only_fwd, "run no backward (after dynamo)", .rare = true),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",

@@ -236,6 +236,69 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	return status;
 }
 
+/* Is this what the user's program showed (--expect)? */
+static bool is_expected(const struct session *s, const struct outcome *out)
+{
+	static const struct {
+		const char *word;
+		enum outcome_kind kind;
+	} kinds[] = {{"error", OUTCOME_RAISED},	 {"raised", OUTCOME_RAISED},   {"accuracy", OUTCOME_ACCURACY}, {"crash", OUTCOME_CRASHED},
+		     {"hang", OUTCOME_TIMEOUT}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY}};
+	const char *want = s->o->expect;
+	if (!want || out->kind == OUTCOME_FAILED)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!strcmp(want, kinds[i].word))
+			return out->kind == kinds[i].kind;
+	LOCAL_BUF text = {0};
+	signature_normalise(slice_str(want), &text);
+	return slice_find(out->signature.type, want) || slice_find(out->detail, want) ||
+	       (text.len && slice_find(out->signature.message, buf_str(&text)));
+}
+
+static void tell_replayed(struct session *s, const struct outcome *out)
+{
+	if (out->replayed.n)
+		report_row(&s->report, "note", "tracing the graph again changes an operator: %.*s%s", SL(out->replayed),
+			   s->o->expect ? "" : " (--expect TEXT requires your program's failure)");
+}
+
+/* Of a graph that fails in no way, or in another than the program did, the plain program may fail as that did.
+ * 1: it does, and is what is reduced; 0: it does not; -1: err. */
+static int plain_baseline(struct session *s, struct outcome *out, struct err *err)
+{
+	struct candidate whole;
+	if (!s->torch || s->runner.plain || (s->in.repro.form != REPRO_AFTER_AOT && s->in.repro.form != REPRO_GRAPH))
+		return 0;
+	candidate_whole(&whole, &s->in.repro);
+	int status = 0;
+	if (deliver_can_be_plain(s, &whole)) {
+		s->runner.plain = true;
+		report_step(&s->report, "failure");
+		status = runner_baseline(&s->runner, &whole, out, err);
+	}
+	candidate_release(&whole);
+	if (status == 1 && is_expected(s, out)) {
+		describe_signature(&s->runner.want, &s->result.signature);
+		report_row(&s->report, "failure", "%s: as torch.compile(f); the graph alone does not fail this way",
+			   buf_str(&s->result.signature));
+		tell_last_words(s, out);
+		return 1;
+	}
+	s->runner.plain = false;
+	return status < 0 ? -1 : 0;
+}
+
+/* It fails, but not as it should. */
+static int fails_unexpectedly(struct session *s, const struct outcome *out)
+{
+	report_clear(&s->report);
+	warn("the original fails differently than --expect says: it %s (expected: %s)", buf_str(&s->result.signature), s->o->expect);
+	(void)out;
+	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_PARTIAL;
+}
+
 static void locate(struct session *s, const struct outcome *original)
 {
 	struct slice how = s->suspects.n ? SLICE("found by aoti-verify") : SLICE("");
@@ -409,6 +472,8 @@ static int conclude(struct session *s, int status, const struct err *err)
 	}
 	if (why && !sig)
 		report_row(&s->report, "stopped", "%s", why);
+	if ((why || sig) && s->journal && s->journal_path.len)
+		report_row(&s->report, "", "to continue: fxminify --resume %s", buf_str(&s->journal_path));
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
@@ -434,6 +499,15 @@ static int write_unreduced(struct session *s)
 	return EXIT_FINE;
 }
 
+static struct outcome outcome_copy(struct arena *arena, const struct outcome *out)
+{
+	struct outcome c = *out;
+	c.signature = signature_copy(arena, &out->signature);
+	c.detail = arena_slice(arena, out->detail);
+	c.extra = c.output = c.replayed = SLICE("");
+	return c;
+}
+
 static int search(struct session *s, const char *const *argv, const char *resume)
 {
 	struct err err = {0};
@@ -457,6 +531,18 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	}
 	if (held == 1 && status >= 0 && verdict_of(&out, &users.signature, s->runner.check) != VERDICT_SAME)
 		return fails_elsewhere(s, &users, &out);
+	if (!s->o->test && status >= 0)
+		tell_replayed(s, &out);
+	if (status >= 0 && held == 0 && (status == 0 || !is_expected(s, &out))) {
+		const int was = status;
+		struct outcome plain = {0};
+		const struct outcome first = outcome_copy(&s->arena, &out);
+		const bool in_eager = out.kind == OUTCOME_INVALID && !slice_starts(first.detail, "cannot be traced");
+		status = in_eager ? 0 : plain_baseline(s, &plain, &err);
+		if (status == 0)
+			return was == 0 ? does_not_fail(s, &first) : fails_unexpectedly(s, &first);
+		out = plain;
+	}
 	if (status == 0)
 		return does_not_fail(s, &out);
 	if (status == 1) {

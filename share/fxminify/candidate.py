@@ -303,6 +303,17 @@ def definitions(function):
             yield s, s.target.id
 
 
+def written_inputs(forward):
+    """Indices of the inputs that an operator writes: aten.copy_(arg0_1, ...)."""
+    names, found = [a.arg for a in forward.args.args[1:]], set()
+    for s in ast.walk(forward):
+        if isinstance(s, ast.Call) and s.args and isinstance(s.args[0], ast.Name) and s.args[0].id in names:
+            parts = ast.unparse(s.func).split(".")
+            if any(p.endswith("_") and not p.endswith("__") for p in parts[-2:]):
+                found.add(names.index(s.args[0].id))
+    return sorted(found)
+
+
 def head_names(state, head=None):
     """What a candidate's code may use: the usual imports, the launcher's head, the values of symbols."""
     names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
@@ -445,24 +456,27 @@ class Way:
     def __init__(self, state, say):
         self.state, self.setup, self.say = state, state["setup"], say
         self.names = None  # if locating needs them: see Where
+        self.writes = ()   # indices of inputs that the graph writes: they are compared like its results
         self.code = None   # of the original, whose operators are compared with those that are compiled
 
     def eager(self, mod, args):
         import torch
         seed(self.state)
+        args = copies_of(args)
         with torch.no_grad():
-            out = mod(*copies_of(args))
+            out = mod(*args)
         synchronise(args)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"forward() returns {type(out).__name__}, not a tuple")
-        return out
+        return (*out, *(args[i] for i in self.writes))
 
     def run(self, compiled, args):
         seed(self.state)
         self.say(phase="run")
-        out = compiled(copies_of(args))
+        args = copies_of(args)
+        out = compiled(list(args))  # which may be emptied
         synchronise(args)
-        return out
+        return (*out, *(args[i] for i in self.writes)) if self.writes else out
 
 
 def drop_unused_parts(gm):

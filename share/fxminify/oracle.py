@@ -264,6 +264,7 @@ def test(state, request, say):
         tree = ast.parse(text)
         mod = module_of(tree, text, state, names)
         way = (Plain if request.get("plain") else WAYS[setup["form"]])(state, tell)
+        way.writes = written_inputs(forward_of(tree)[1]) if setup["form"] != "dynamo" else ()
         way.code = text if request.get("where") else None
         if request.get("where") and setup.get("accuracy") and state.get("jobs", 1) > 1 and not gpu_started():
             beside = Beside(lambda: where_accuracy(state, way, text, args, names, strict))

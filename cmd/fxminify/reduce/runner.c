@@ -357,6 +357,9 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 	if (r->start <= 0)
 		r->start = now();
 	r->phase = PHASE_ORIGINAL;
+	if (r->has_best)
+		candidate_release(&r->best);
+	r->has_best = false;
 	/* The values that locating needs are not in a journal. */
 	if (r->known_key && r->known_key == key_of(r, c) && !r->want_where) {
 		*out = (struct outcome){.kind = r->known.kind, .signature = r->known};

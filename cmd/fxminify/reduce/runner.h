@@ -79,7 +79,8 @@ struct runner {
 
 /* Takes over the answers of a journal, before the first question. */
 void runner_remember(struct runner *r, const struct journal_record *record);
-/* Tests the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. */
+/* Tests the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. Again: what was
+ * found before is forgotten. */
 int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, struct err *err);
 /* Finds a failing one of n, preferably early (or the first: ordered); RUNNER_NONE. -1: stop, see stopped. */
 int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err);

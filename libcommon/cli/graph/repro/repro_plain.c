@@ -151,6 +151,25 @@ static bool mutates(const struct plain_writer *w)
 	return false;
 }
 
+/* ", args[0], args[2]": the inputs that it writes, to be compared like its results. Returns how many. */
+static unsigned add_written(const struct plain_writer *w, struct buf *b)
+{
+	const struct gmodule *root = &w->g.module[0];
+	uint32_t operand;
+	unsigned n = 0, at = 0;
+	for (uint32_t p = root->first; p < root->first + root->n; p++) {
+		bool written = false;
+		if (w->g.node[p].op != GRAPH_PLACEHOLDER)
+			continue;
+		for (uint32_t i = p + 1; i < root->first + root->n && !written; i++)
+			written = node_has_effect(&w->g, i, &operand) && operand == p;
+		if (written)
+			buf_addf(b, ", args[%u]", at), n++;
+		at++;
+	}
+	return n;
+}
+
 /* Double inputs are not enough for a graph that names a dtype to run in double precision. */
 static bool names_dtype(const struct graph *g)
 {
@@ -177,6 +196,13 @@ static uint32_t n_outputs(const struct plain_writer *w)
 	const struct gnode *n = &w->g.node[w->g.module[0].output];
 	const struct gvalue v = n->n_args ? w->g.value[n->args] : graph_none_value();
 	return v.kind == GV_TUPLE || v.kind == GV_LIST ? v.n : 1;
+}
+
+/* With the inputs that it writes. */
+static uint32_t n_results(const struct plain_writer *w)
+{
+	LOCAL_BUF ignored = {0};
+	return n_outputs(w) + (has_backward(w) ? 0 : add_written(w, &ignored));
 }
 
 static const char *compiled(const struct plain_writer *w, struct buf *b)
@@ -211,7 +237,7 @@ static void add_run(struct plain_writer *w, struct buf *b)
 {
 	const bool backward = has_backward(w), separate = backward || mutates(w);
 	const char *in = is_autocast(w) ? "        " : "    ";
-	LOCAL_BUF args = {0};
+	LOCAL_BUF args = {0}, written = {0};
 	add_arguments(w, "", &args);
 	buf_adds(b, "\ndef run(f):\n");
 	if (separate)
@@ -221,7 +247,10 @@ static void add_run(struct plain_writer *w, struct buf *b)
 	buf_addf(b, "%sout = f(%s)\n", in, separate ? "*args" : buf_str(&args));
 	if (backward)
 		buf_addf(b, "%s%s.backward()\n", in, loss(w));
-	buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
+	if (!backward && add_written(w, &written))
+		buf_addf(b, "    return [%sout%s]\n", n_outputs(w) == 1 ? "" : "*", buf_str(&written));
+	else
+		buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
 }
 
 /* What same() and the like are asked. wide: with f in double precision as the reference. */
@@ -232,7 +261,7 @@ static void add_check(struct plain_writer *w, bool wide, struct buf *b)
 	if (w->how->check == REPRO_CHECK_SHAPE)
 		buf_adds(b, "assert actual.shape == expected.shape\n");
 	else if (w->how->check == REPRO_CHECK_EQUAL)
-		buf_adds(b, n_outputs(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n"
+		buf_adds(b, n_results(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n"
 					     : "assert torch.equal(actual, expected)\n");
 	else if (wide)
 		buf_addf(b, "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n", buf_str(&args));
@@ -243,7 +272,8 @@ static void add_check(struct plain_writer *w, bool wide, struct buf *b)
 /* Inductor alone, on this graph: Dynamo and AOTAutograd do not see it. */
 static int add_inner(struct plain_writer *w, struct buf *b)
 {
-	const bool many = n_outputs(w) > 1, symbolic = w->dynamic, check = w->how->check != REPRO_CHECK_RUNS;
+	LOCAL_BUF written = {0};
+	const bool writes = add_written(w, &written) > 0, one = n_outputs(w) == 1, many = !one || writes, symbolic = w->dynamic, check = w->how->check != REPRO_CHECK_RUNS;
 	const bool wide = check && !mutates(w) && !names_dtype(&w->g) && !slice_is(w->r->accuracy, "'strict_accuracy'");
 	LOCAL_BUF args = {0};
 	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)
@@ -252,7 +282,7 @@ static int add_inner(struct plain_writer *w, struct buf *b)
 		return err_set(w->err, EXIT_INPUT, "several outputs, one of them with a different shape");
 	add_arguments(w, "", &args);
 	buf_addf(b, "\ndef copies():\n    return copy.deepcopy([%s])\n\nwith torch.no_grad():\n", buf_str(&args));
-	buf_addf(b, "    gm = make_fx(%s%s)(*copies())\n", many ? "f" : "lambda *args: (f(*args),)",
+	buf_addf(b, "    gm = make_fx(%s%s)(*copies())\n", one ? "lambda *args: (f(*args),)" : "f",
 		 symbolic ? ", tracing_mode='symbolic'" : "");
 	if (symbolic)
 		buf_adds(b, "    compiled = compile_fx_inner(gm, [n.meta['val'] for n in gm.graph.nodes if n.op == 'placeholder'])\n");
@@ -262,7 +292,13 @@ static int add_inner(struct plain_writer *w, struct buf *b)
 		buf_adds(b, "    compiled(copies())\n");
 		return 0;
 	}
-	buf_addf(b, "    expected, actual = f(*copies()), compiled(copies())%s\n", many ? "" : "[0]");
+	if (writes)
+		buf_addf(b,
+			 "    def run(call):\n        args = copies()\n        return [*call(list(args))%s]\n"
+			 "    expected, actual = run(lambda args: %s), run(compiled)\n",
+			 buf_str(&written), one ? "[f(*args)]" : "f(*args)");
+	else
+		buf_addf(b, "    expected, actual = f(*copies()), compiled(copies())%s\n", one ? "[0]" : "");
 	buf_adds(b, "print(expected, actual, sep='\\n')\n");
 	add_check(w, wide, b);
 	return 0;
@@ -271,7 +307,7 @@ static int add_inner(struct plain_writer *w, struct buf *b)
 /* Two calls, compared. */
 static int add_comparison(struct plain_writer *w, struct buf *b)
 {
-	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_outputs(w) > 1;
+	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_results(w) > 1;
 	const bool wide =
 	    plain && !names_dtype(&w->g) && w->how->check == REPRO_CHECK_SAME && !slice_is(w->r->accuracy, "'strict_accuracy'");
 	struct buf args = {0}, way = {0};
