@@ -2,6 +2,7 @@
  *
  *     main.c     options; selects reduce, --locate, --stats or --resume
  *     load.c     recognises the operand: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
+ *     program.h  from a program that fails to the graph that makes it fail
  *     session.c  one reduction from start to end
  *     deliver.c  chooses the form of the result; only what failed in that form, in a fresh process, is delivered
  *     result.c   writes the best result so far, and candidates
@@ -36,6 +37,7 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
+	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
 };
 
 enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };

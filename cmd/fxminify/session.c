@@ -43,6 +43,7 @@ static void name_output(struct session *s, const char *fallback)
 
 static void note_command(struct session *s, const char *const *argv)
 {
+	argv = s->o->shown ? s->o->shown : argv;
 	buf_adds(&s->result.command, "fxminify");
 	for (size_t i = 0; argv[i]; i++)
 		buf_addf(&s->result.command, strpbrk(argv[i], " '\"$&;|<>*?") ? " '%s'" : " %s", argv[i]);
