@@ -108,7 +108,7 @@ $(O)/cmd/%.o: cmd/%.c $(O)/flags
 few              := aoti-printer aoti-verify fxminify
 few_aoti-printer := share/page/% share/printer/% share/jit/%
 few_aoti-verify  := share/page/% share/printer/diff.html share/printer/diff.css share/verify/% share/ops/%
-few_fxminify     := share/fxminify/% share/zygote/%
+few_fxminify     := share/fxminify/% share/zygote/% share/jit/after_import.py
 shares           := $(O)/share.o $(few:%=$(O)/share-%.o)
 $(shares:%.o=%.c): $(share) scripts/embed $(O)/sources
 	@mkdir -p $(@D)

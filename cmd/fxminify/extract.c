@@ -174,7 +174,7 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 		return 0;
 	s->runner.best.line = c->line;
 	s->runner.best.n_lines = c->n_lines;
-	const int status = torch_try(s, &out, &why);
+	const int status = torch_try(s, s->result.path, c, &out, &why);
 	s->runner.best.line = NULL;
 	s->runner.best.n_lines = 0;
 	if (status < 0) {

@@ -2,7 +2,9 @@
  *
  *     main.c     options; selects reduce, --locate, --stats or --resume
  *     load.c     recognises the operand: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
+ *     program.h  from a program that fails to the graph that makes it fail
  *     session.c  one reduction from start to end
+ *     deliver.c  chooses the form of the result; only what failed in that form, in a fresh process, is delivered
  *     result.c   writes the best result so far, and candidates
  *     report.c   progress: a row for each step, the moving line, the summary
  *     stats.c    --stats
@@ -18,7 +20,7 @@
 struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
-	const char *backend, *test, *check_str, *graph, *tracing_mode, *python;
+	const char *backend, *test, *check_str, *expect, *graph, *tracing_mode, *python;
 	struct opt_list launcher;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
 	bool want_accuracy, strict_accuracy, no_accuracy;
@@ -35,6 +37,7 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
+	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
 };
 
 enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };
@@ -64,12 +67,16 @@ struct result {
 	enum form form;    /* of a program */
 	enum repro_check check;
 	bool dynamic; /* FORM_PLAIN: compile with dynamic=True */
+	bool inner;   /* FORM_PLAIN: Inductor alone (repro.h) */
 };
 /* Writes the candidate as a file of the same kind as the input, for --test. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
 /* Can it be run in a separate process? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
+/* The same elsewhere, and the text of the program alone. */
+int result_write_to(const struct result *r, const char *path, const struct candidate *c, const struct repro_given *given, struct err *err);
+int result_text(const struct result *r, const struct candidate *c, const struct repro_given *given, struct buf *b, struct err *err);
 /* The check of the values that a plain program needs to fail this way. */
 enum repro_check result_check(const struct signature *want);
 

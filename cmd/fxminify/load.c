@@ -60,6 +60,13 @@ static char *name_for(const struct subject *in, const char *path)
 	return xstrdup(in->kind == SUBJECT_JSON ? "graph.json" : "graph.py");
 }
 
+/* Most likely the user's own program. */
+static int not_a_graph(const char *path, struct err *err)
+{
+	const struct err why = *err;
+	return err_set(err, EXIT_INPUT, "%s; if it is a program, not a graph: fxminify -- python %s", why.text, path);
+}
+
 int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err)
 {
 	*in = (struct subject){.path = path, .kind = SUBJECT_OTHER};
@@ -74,8 +81,9 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		input_close(&log);
 		return err_set(err, EXIT_USAGE, "--graph needs a trace log (TORCH_TRACE), but '%s' is not one", path);
 	}
-	if ((watch_bundle_like(path) ? recorded_open(&in->repro, path, err) : repro_open(&in->repro, path, err)) < 0 ||
-	    check_whole(in, path, err) < 0)
+	if ((watch_bundle_like(path) ? recorded_open(&in->repro, path, err) : repro_open(&in->repro, path, err)) < 0)
+		return slice_ends(slice_str(path), ".py") && err->status == EXIT_INPUT && access(path, R_OK) == 0 ? not_a_graph(path, err) : -1;
+	if (check_whole(in, path, err) < 0)
 		return -1;
 	/* Candidates of a plain exported program are programs. */
 	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;

@@ -1,5 +1,5 @@
 /* fxminify - the smallest graph that still fails. */
-#include "fxminify.h"
+#include "program.h"
 
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -29,6 +29,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-accuracy", &opt.no_accuracy, "look for errors only and compare no values", .rare = true),
     OPT_STRING(0, "check-str", "TEXT", &opt.check_str, "require TEXT in the error message",
 	       .more = "Default: the same error as in the first test."),
+    OPT_STRING(0, "expect", "TEXT", &opt.expect, "require the failure that the program showed: SIGSEGV",
+	       .more = "A signal, a type, a text of the error; error, accuracy, crash, hang or memory."),
     OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "trace with real, fake or symbolic tensors", .rare = true),
     OPT_FLAG(0, "only-fwd", &opt.only_fwd, "run no backward (after dynamo)", .rare = true),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
@@ -114,8 +116,8 @@ static const struct opt_command *const commands[] = {&extract, NULL};
 static const struct opt_spec spec = {
     .tool = "fxminify",
     .about = "What is the smallest graph that still fails?",
-    .example = {{"minifier_launcher.py", "reduce a failure torch captured"},
-		{"--graph 0/0 --level 4 trace.log", "reduce a graph with wrong results"},
+    .example = {{"-- python app.py", "run it, reduce the graph that fails"},
+		{"minifier_launcher.py", "reduce a failure torch captured"},
 		{"--test 'grep -q relu' graph.py", "reduce while a command succeeds"}},
     .footer = "FILE: a launcher or repro, graph.json, an exported .pt2 or a TORCH_TRACE log.\n"
 	      "The code in FILE is run (with --test: COMMAND); so is what a journal names.",
@@ -127,6 +129,7 @@ static const struct opt_spec spec = {
     .operands = "[FILE]",
     .min = 0,
     .max = 1,
+    .command = true,
     .commands = commands,
 };
 
@@ -181,8 +184,10 @@ static void check_options(const struct operands *in)
 			    "extract needs --node NAME, or --from NAME and --to NAME (or one of them)\nTry 'fxminify extract -h'");
 		return;
 	}
-	if (!opt.stats && !opt.resume && !in->n)
-		die(EXIT_USAGE, "missing operand: a file with a graph\nTry 'fxminify -h'");
+	if (in->command && (in->n || opt.stats || opt.resume || opt.test))
+		die(EXIT_USAGE, "a command after -- cannot be combined with FILE, --test, --resume or --stats");
+	if (!opt.stats && !opt.resume && !in->n && !in->command)
+		die(EXIT_USAGE, "missing operand: a file with a graph, or -- and a command\nTry 'fxminify -h'");
 }
 
 /* A journal can run code: announce what it runs first, even if the journal itself contains -q. */
@@ -253,6 +258,9 @@ int main(int argc, char **argv)
 			status = extract_run(&opt, in.v[0], (const char *const *)argv + 1);
 		} else if (opt.resume) {
 			status = resume(&in, argc, argv);
+		} else if (in.command) {
+			take_passes();
+			status = program_run(&opt, in.command, argc, argv);
 		} else {
 			take_passes();
 			status = session_run(&opt, in.v[0], (const char *const *)argv + 1, NULL);

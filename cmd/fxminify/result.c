@@ -85,7 +85,9 @@ enum repro_check result_check(const struct signature *want)
 	return slice_is(want->message, "shape") ? REPRO_CHECK_SHAPE : REPRO_CHECK_SAME;
 }
 
-int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err)
+/* path NULL: its text as a program into text. */
+static int write_result(const struct result *r, const char *path, struct buf *text, const struct candidate *c,
+			const struct repro_given *given, struct err *err)
 {
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
@@ -98,23 +100,41 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 				  .seed = r->o->seed,
 				  .check = r->check,
 				  .dynamic = r->dynamic,
+				  .inner = r->inner,
 				  .spellings = share_file("fxminify/spellings.txt")};
 	struct screen s = {0};
 	struct buf *b = &s.b;
-	enum format format = format_of(r->path);
 	int status = 0;
+	if (!path)
+		return repro_text(&head, &p, text, err);
+	enum format format = format_of(path);
 	if (format == FORMAT_JSON)
 		json_text(r->in, c, b);
 	else if (format == FORMAT_DOT)
 		graph_dot(&c->graph, b);
 	else if (format == FORMAT_READABLE)
 		fxcode_write(&c->graph, FXCODE_READABLE, b);
-	else if (!strcmp(r->path, "-"))
+	else if (!strcmp(path, "-"))
 		status = repro_text(&head, &p, b, err);
 	else
-		status = repro_save(&head, &p, r->path, err);
+		status = repro_save(&head, &p, path, err);
 	if (status == 0 && b->len)
-		status = strcmp(r->path, "-") ? screen_save(&s, r->path, err) : screen_flush(&s, err);
+		status = strcmp(path, "-") ? screen_save(&s, path, err) : screen_flush(&s, err);
 	buf_release(b);
 	return status;
+}
+
+int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err)
+{
+	return write_result(r, r->path, NULL, c, given, err);
+}
+
+int result_write_to(const struct result *r, const char *path, const struct candidate *c, const struct repro_given *given, struct err *err)
+{
+	return write_result(r, path, NULL, c, given, err);
+}
+
+int result_text(const struct result *r, const struct candidate *c, const struct repro_given *given, struct buf *b, struct err *err)
+{
+	return write_result(r, NULL, b, c, given, err);
 }

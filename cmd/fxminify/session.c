@@ -43,6 +43,7 @@ static void name_output(struct session *s, const char *fallback)
 
 static void note_command(struct session *s, const char *const *argv)
 {
+	argv = s->o->shown ? s->o->shown : argv;
 	buf_adds(&s->result.command, "fxminify");
 	for (size_t i = 0; argv[i]; i++)
 		buf_addf(&s->result.command, strpbrk(argv[i], " '\"$&;|<>*?") ? " '%s'" : " %s", argv[i]);
@@ -84,10 +85,13 @@ static bool worse_than_before(struct session *s, const struct candidate *c)
 	return true;
 }
 
+static void keep_state(struct session *s, const struct candidate *c) { candidate_copy(&PUSH_TO(s->state, s->n_states, s->cap_states), c); }
+
 /* The best so far is written at once. With torch its values are added at the end; a program without them says so. */
 static int improved(void *user, const struct candidate *c, struct err *err)
 {
 	struct session *s = user;
+	keep_state(s, c);
 	if (!strcmp(s->result.path, "-") || worse_than_before(s, c))
 		return 0;
 	FREED struct repro_given *given = NULL;
@@ -233,6 +237,69 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	return status;
 }
 
+/* Is this what the user's program showed (--expect)? */
+static bool is_expected(const struct session *s, const struct outcome *out)
+{
+	static const struct {
+		const char *word;
+		enum outcome_kind kind;
+	} kinds[] = {{"error", OUTCOME_RAISED},	 {"raised", OUTCOME_RAISED},   {"accuracy", OUTCOME_ACCURACY}, {"crash", OUTCOME_CRASHED},
+		     {"hang", OUTCOME_TIMEOUT}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY}};
+	const char *want = s->o->expect;
+	if (!want || out->kind == OUTCOME_FAILED)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!strcmp(want, kinds[i].word))
+			return out->kind == kinds[i].kind;
+	LOCAL_BUF text = {0};
+	signature_normalise(slice_str(want), &text);
+	return slice_find(out->signature.type, want) || slice_find(out->detail, want) ||
+	       (text.len && slice_find(out->signature.message, buf_str(&text)));
+}
+
+static void tell_replayed(struct session *s, const struct outcome *out)
+{
+	if (out->replayed.n)
+		report_row(&s->report, "note", "tracing the graph again changes an operator: %.*s%s", SL(out->replayed),
+			   s->o->expect ? "" : " (--expect TEXT requires your program's failure)");
+}
+
+/* Of a graph that fails in no way, or in another than the program did, the plain program may fail as that did.
+ * 1: it does, and is what is reduced; 0: it does not; -1: err. */
+static int plain_baseline(struct session *s, struct outcome *out, struct err *err)
+{
+	struct candidate whole;
+	if (!s->torch || s->runner.plain || (s->in.repro.form != REPRO_AFTER_AOT && s->in.repro.form != REPRO_GRAPH))
+		return 0;
+	candidate_whole(&whole, &s->in.repro);
+	int status = 0;
+	if (deliver_can_be_plain(s, &whole)) {
+		s->runner.plain = true;
+		report_step(&s->report, "failure");
+		status = runner_baseline(&s->runner, &whole, out, err);
+	}
+	candidate_release(&whole);
+	if (status == 1 && is_expected(s, out)) {
+		describe_signature(&s->runner.want, &s->result.signature);
+		report_row(&s->report, "failure", "%s: as torch.compile(f); the graph alone does not fail this way",
+			   buf_str(&s->result.signature));
+		tell_last_words(s, out);
+		return 1;
+	}
+	s->runner.plain = false;
+	return status < 0 ? -1 : 0;
+}
+
+/* It fails, but not as it should. */
+static int fails_unexpectedly(struct session *s, const struct outcome *out)
+{
+	report_clear(&s->report);
+	warn("the original fails differently than --expect says: it %s (expected: %s)", buf_str(&s->result.signature), s->o->expect);
+	(void)out;
+	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_PARTIAL;
+}
+
 static void locate(struct session *s, const struct outcome *original)
 {
 	struct slice how = s->suspects.n ? SLICE("found by aoti-verify") : SLICE("");
@@ -323,83 +390,12 @@ static int reduce(struct session *s, struct err *err)
 		return -1;
 	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)
 		tell_unreduced(s, &before);
+	if (deliver_choose(s, err) < 0)
+		return -1;
 	if (reduce_rest(&s->reduction, s->o->passes, err) < 0)
 		return -1;
 	const bool numbers = s->torch && s->runner.want.kind == OUTCOME_ACCURACY && s->o->passes >> SHRINK_HEAD & 1;
 	return numbers ? try_knobs(s, err) : 0;
-}
-
-/* Should the result be a plain program? Only one that was verified, unless requested. */
-static bool wants_plain(const struct session *s)
-{
-	const bool verify = s->torch && !s->o->no_verify && strcmp(s->result.path, "-") != 0;
-	return s->o->form == FORM_PLAIN || (s->o->form < 0 && verify && result_is_program(s->result.path));
-}
-
-static int verify_result(struct session *s)
-{
-	struct err err;
-	const int same = torch_verify(s, &err);
-	if (same < 0)
-		report_row(&s->report, "verified", "no: %s", child_signalled() ? "interrupted" : err.text);
-	return same;
-}
-
-/* 1: the result is a plain program, which fails the same way (or that is unknown); 0: it has to be a launcher. If all sizes were symbols,
- * torch.compile may need dynamic=True. */
-static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
-{
-	struct result *r = &s->result;
-	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path),
-		   symbolic = slice_is(s->in.repro.tracing_mode, "symbolic");
-	int same = verify ? 0 : 1, status = 0;
-	r->form = FORM_PLAIN;
-	r->check = result_check(&s->runner.want);
-	for (int dynamic = 0; dynamic <= (verify && symbolic) && status == 0 && same != 1; dynamic++) {
-		r->dynamic = dynamic;
-		status = result_write(r, &s->runner.best, given, err);
-		same = status == 0 ? verify_result(s) : 0;
-	}
-	if (status == 0)
-		status = verify && same != 1 ? 0 : result_write(r, &s->runner.best, given, err); /* now records that it was verified */
-	if (status == 0 && same == 1) {
-		report_row(&s->report, "verified", verify ? "it %s" : "no: it was not run%s", buf_str(&r->verified));
-		return 1;
-	}
-	r->form = FORM_LAUNCHER;
-	if (status < 0 && err->status != EXIT_INPUT)
-		return -1;
-	if (status < 0)
-		buf_addf(&r->more, "not a plain program: %s", err->text);
-	else
-		buf_addf(&r->more, "not a plain program: that %s", same < 0 ? "could not be run" : buf_str(&r->verified));
-	report_row(&s->report, "form", "%s", buf_str(&r->more));
-	buf_reset(&r->verified);
-	buf_reset(&r->error);
-	return 0;
-}
-
-/* The final result: with its values, and with the outcome of a fresh process. */
-static int finish_result(struct session *s, struct err *err)
-{
-	struct repro_given *given = NULL;
-	struct err ignored;
-	int status = 0;
-	if (worse_than_before(s, &s->runner.best))
-		return 0;
-	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
-		report_row(&s->report, "note", "input values are random in the result: %s", ignored.text);
-	const int plain = wants_plain(s) ? finish_plain(s, given, err) : 0;
-	if (plain)
-		return free(given), plain < 0 ? -1 : 0;
-	status = result_write(&s->result, &s->runner.best, given, err);
-	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
-		if (verify_result(s) >= 0)
-			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
-		status = result_write(&s->result, &s->runner.best, given, err); /* now records whether it was verified */
-	}
-	free(given);
-	return status;
 }
 
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback)
@@ -439,6 +435,9 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 void session_close(struct session *s)
 {
 	runner_release(&s->runner);
+	for (size_t i = 0; i < s->n_states; i++)
+		candidate_release(&s->state[i]);
+	free(s->state);
 	if (s->torch)
 		torch_close(s);
 	else
@@ -474,12 +473,17 @@ static int conclude(struct session *s, int status, const struct err *err)
 	}
 	if (why && !sig)
 		report_row(&s->report, "stopped", "%s", why);
+	if ((why || sig) && s->journal && s->journal_path.len)
+		report_row(&s->report, "", "to continue: fxminify --resume %s", buf_str(&s->journal_path));
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
 		warn("interrupted%s%s", s->report.file ? "; best so far in " : "", s->report.file ? s->report.file : "");
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
-	return sig ? 128 + sig : EXIT_FINE;
+	if (!sig && s->unverified)
+		warn("the result is not verified: %s has %s", s->result.path,
+		     s->runner.best.ops == s->original_ops ? "the original" : "the best so far");
+	return sig ? 128 + sig : s->unverified ? EXIT_PARTIAL : EXIT_FINE;
 }
 
 static int write_unreduced(struct session *s)
@@ -494,6 +498,15 @@ static int write_unreduced(struct session *s)
 	candidate_release(&whole);
 	report_row(&s->report, "result", "unreduced, in %s", s->result.path);
 	return EXIT_FINE;
+}
+
+static struct outcome outcome_copy(struct arena *arena, const struct outcome *out)
+{
+	struct outcome c = *out;
+	c.signature = signature_copy(arena, &out->signature);
+	c.detail = arena_slice(arena, out->detail);
+	c.extra = c.output = c.replayed = SLICE("");
+	return c;
 }
 
 static int search(struct session *s, const char *const *argv, const char *resume)
@@ -519,6 +532,18 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	}
 	if (held == 1 && status >= 0 && verdict_of(&out, &users.signature, s->runner.check) != VERDICT_SAME)
 		return fails_elsewhere(s, &users, &out);
+	if (!s->o->test && status >= 0)
+		tell_replayed(s, &out);
+	if (status >= 0 && held == 0 && (status == 0 || !is_expected(s, &out))) {
+		const int was = status;
+		struct outcome plain = {0};
+		const struct outcome first = outcome_copy(&s->arena, &out);
+		const bool in_eager = out.kind == OUTCOME_INVALID && !slice_starts(first.detail, "cannot be traced");
+		status = in_eager ? 0 : plain_baseline(s, &plain, &err);
+		if (status == 0)
+			return was == 0 ? does_not_fail(s, &first) : fails_unexpectedly(s, &first);
+		out = plain;
+	}
 	if (status == 0)
 		return does_not_fail(s, &out);
 	if (status == 1) {
@@ -533,7 +558,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		status = reduce(s, &err);
 	/* Whatever stopped it, the best so far is a result, unless writing it failed. */
 	bool there = child_signalled() && s->report.file; /* torch is gone: keeps the values it has */
-	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish_result(s, &err) < 0)
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there &&
+	    !worse_than_before(s, &s->runner.best) && deliver_result(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);
 }

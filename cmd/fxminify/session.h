@@ -16,6 +16,10 @@ struct session {
 	struct reduction reduction;
 	struct report report;
 	struct result result;
+	struct candidate *state; /* every best so far, the original first */
+	size_t n_states, cap_states;
+	bool plain_passes; /* as a plain program the reduced graph does not fail this way */
+	bool unverified;   /* the result was not seen to fail */
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
@@ -41,6 +45,15 @@ void session_suspect(struct session *s, struct slice name);
 /* The nodes in aoti-verify --json's findings, followed by operations that may be fused with them, become s->suspects. */
 int verified_read(struct session *s, const char *path, struct err *err);
 
+/* deliver.c. Is a plain program wanted? Can the candidate be one? */
+bool deliver_plain(const struct session *s);
+bool deliver_can_be_plain(struct session *s, const struct candidate *c);
+/* After the operations are reduced: if the graph fails the same way as a plain program, what follows is tested as one. */
+int deliver_choose(struct session *s, struct err *err);
+/* The final result, with its values: the newest state that fails the same way in a fresh process, in the best form that does. If none
+ * does (unverified), the original. */
+int deliver_result(struct session *s, struct err *err);
+
 int command_open(struct session *s, struct err *err);
 
 /* Starts Python while the file is being read. */
@@ -60,9 +73,9 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 /* The inputs of a candidate with the recorded values; free() *given. The values are valid until the next call.
  * interim: leaves them out if they are large. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
-/* Runs the written file in a fresh process; s->result.error is what it raised. */
-int torch_try(struct session *s, struct outcome *out, struct err *err);
+/* Runs a file that was written for this candidate in a fresh process; s->result.error is what it raised. */
+int torch_try(struct session *s, const char *path, const struct candidate *c, struct outcome *out, struct err *err);
 /* The same, compared with the failure being reduced; s->result.verified says how it went. 1: fails the same way, 0: does not. */
-int torch_verify(struct session *s, struct err *err);
+int torch_verify(struct session *s, const char *path, const struct candidate *c, struct err *err);
 
 #endif

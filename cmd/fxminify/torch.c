@@ -461,7 +461,7 @@ static void note_error(struct session *s, const struct outcome *out)
 }
 
 /* In a separate Python. With a launcher only after the oracle ended: a second one might wait for the first one's GPU. */
-static int run_verifier(struct session *s, const struct repro *head, bool hang, struct outcome *out, struct err *err)
+static int run_verifier(struct session *s, const char *path, const struct repro *head, bool hang, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;
 	if (t->spec.launcher) {
@@ -470,28 +470,30 @@ static int run_verifier(struct session *s, const struct repro *head, bool hang, 
 	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	return verifier_run(t->verifier, s->result.path, head, hang, out, err);
+	return verifier_run(t->verifier, path, head, hang, out, err);
 }
 
-int torch_try(struct session *s, struct outcome *out, struct err *err)
+int torch_try(struct session *s, const char *path, const struct candidate *c, struct outcome *out, struct err *err)
 {
 	const bool hang = s->runner.want.kind == OUTCOME_TIMEOUT;
 	struct repro head = s->in.repro;
-	head.line = s->runner.best.line;
-	head.n_lines = s->runner.best.n_lines;
-	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, s->result.path, &head, hang, out, err) : 0;
-	if (answered < 0 || (!answered && run_verifier(s, &head, hang, out, err) < 0))
+	head.line = c->line;
+	head.n_lines = c->n_lines;
+	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, path, &head, hang, out, err) : 0;
+	if (answered < 0 || (!answered && run_verifier(s, path, &head, hang, out, err) < 0))
 		return -1;
 	note_error(s, out);
 	return 0;
 }
 
-int torch_verify(struct session *s, struct err *err)
+int torch_verify(struct session *s, const char *path, const struct candidate *c, struct err *err)
 {
 	struct outcome out;
 	report_step(&s->report, "verified");
-	if (torch_try(s, &out, err) < 0)
+	if (torch_try(s, path, c, &out, err) < 0)
 		return -1;
+	if (out.kind == OUTCOME_INFRA)
+		return err_set(err, EXIT_ENVIRON, "the program could not be run: %.*s", SLN(out.detail, 300));
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
 	buf_reset(&s->result.verified);
 	if (v == VERDICT_SAME) {
@@ -501,7 +503,6 @@ int torch_verify(struct session *s, struct err *err)
 	struct slice detail = out.detail, line = SLICE("");
 	while (slice_line(&detail, &line) && !line.n)
 		;
-	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s",
-		 outcome_words[out.kind], line.n ? ": " : "", SLN(line, 200));
+	buf_addf(&s->result.verified, "%s%s%.*s", outcome_words[out.kind], line.n ? ": " : "", SLN(line, 200));
 	return 0;
 }

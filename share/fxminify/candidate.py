@@ -303,6 +303,17 @@ def definitions(function):
             yield s, s.target.id
 
 
+def written_inputs(forward):
+    """Indices of the inputs that an operator writes: aten.copy_(arg0_1, ...)."""
+    names, found = [a.arg for a in forward.args.args[1:]], set()
+    for s in ast.walk(forward):
+        if isinstance(s, ast.Call) and s.args and isinstance(s.args[0], ast.Name) and s.args[0].id in names:
+            parts = ast.unparse(s.func).split(".")
+            if any(p.endswith("_") and not p.endswith("__") for p in parts[-2:]):
+                found.add(names.index(s.args[0].id))
+    return sorted(found)
+
+
 def head_names(state, head=None):
     """What a candidate's code may use: the usual imports, the launcher's head, the values of symbols."""
     names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
@@ -445,23 +456,27 @@ class Way:
     def __init__(self, state, say):
         self.state, self.setup, self.say = state, state["setup"], say
         self.names = None  # if locating needs them: see Where
+        self.writes = ()   # indices of inputs that the graph writes: they are compared like its results
+        self.code = None   # of the original, whose operators are compared with those that are compiled
 
     def eager(self, mod, args):
         import torch
         seed(self.state)
+        args = copies_of(args)
         with torch.no_grad():
-            out = mod(*copies_of(args))
+            out = mod(*args)
         synchronise(args)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"forward() returns {type(out).__name__}, not a tuple")
-        return out
+        return (*out, *(args[i] for i in self.writes))
 
     def run(self, compiled, args):
         seed(self.state)
         self.say(phase="run")
-        out = compiled(copies_of(args))
+        args = copies_of(args)
+        out = compiled(list(args))  # which may be emptied
         synchronise(args)
-        return out
+        return (*out, *(args[i] for i in self.writes)) if self.writes else out
 
 
 def drop_unused_parts(gm):
@@ -472,6 +487,17 @@ def drop_unused_parts(gm):
         if node.target is operator.getitem and not node.users:
             gm.graph.erase_node(node)
     gm.recompile()
+
+
+def replayed(code, gm):
+    """Operators of the code that tracing it again turned into others: "new_empty_strided becomes zeros"; "" if none."""
+    there = set(re.findall(r"torch\.ops\.(\w+\.\w+)\.\w+\(", code))
+    import torch
+    parts = [m for m in gm.modules() if isinstance(m, torch.fx.GraphModule)]
+    now = {".".join(str(n.target).split(".")[:2]) for m in parts for n in m.graph.nodes if n.op == "call_function" and "." in str(n.target)}
+    gone, new = sorted(there - now), sorted(n for n in now - there if n.split(".")[0] in ("aten", "prims"))
+    gone = [g for g in gone if not g.startswith("higher_order.")]
+    return f"{', '.join(gone[:4])} {'become' if len(gone) > 1 else 'becomes'} {', '.join(new[:4]) or 'nothing'}" if gone else ""
 
 
 class AfterAot(Way):
@@ -486,6 +512,8 @@ class AfterAot(Way):
             gm = make_fx(mod, tracing_mode=self.setup.get("tracing_mode") or "real", record_stack_traces=self.names is not None)(
                 *copies_of(args))
             drop_unused_parts(gm)
+            if self.code:
+                self.say(replayed=replayed(self.code, gm))
             if self.names is not None:
                 self.names.of_graph(gm)
             self.say(phase="compile")
@@ -494,6 +522,24 @@ class AfterAot(Way):
         def call(inputs):
             with torch.no_grad():
                 return compiled(inputs)
+        return call
+
+
+class Plain(Way):
+    """As a plain result does (repro_plain.c): torch.compile, which begins at Dynamo."""
+    def compile(self, mod, args):
+        import torch
+        from torch._inductor.compile_fx import compile_fx
+        def backend(gm, inputs):
+            self.say(phase="compile")
+            compiled = compile_fx(gm, inputs)
+            self.say(phase="run")
+            return compiled
+        compiled = torch.compile(mod, backend=backend)
+        def call(inputs):
+            self.say(phase="compile")
+            with torch.no_grad():
+                return compiled(*inputs)
         return call
 
 
@@ -721,9 +767,14 @@ def describe(e, phase):
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
     out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
     full = str(getattr(e, "output", message))
+    torn = isinstance(e, (ImportError, OSError)) and re.search(r"(/\S+): (file too short|invalid ELF header|cannot read file data)", full)
     gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
         out.update(kind="infra", detail="no space left on the device: " + message[:300])
+    elif torn:  # a compiler was killed while it wrote this: the next test writes it again
+        with contextlib.suppress(OSError):
+            os.unlink(torn[1])
+        out.update(kind="infra", detail="a library in the cache is not whole: " + message[:300])
     elif isinstance(e, MemoryError) or NO_MEMORY.search(full):
         stack = stack_of(e)
         compiler = re.search(r"(\w+): out of memory allocating", full)

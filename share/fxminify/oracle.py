@@ -7,7 +7,7 @@ and this file are sent over standard input as one program. What tests print goes
   - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.
   - When standard input ends, everything is killed and removed, and the process ends.
 """
-import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shutil, signal, sys, tempfile, time, traceback
+import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shlex, shutil, signal, sys, tempfile, time, traceback
 
 ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH PYTHONHOME PYTHONHASHSEED "
            "VIRTUAL_ENV CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH "
@@ -144,11 +144,35 @@ def keep_warm_up(folder):
     def built(isa, code):
         return remembered(folder, f"isa {isa} {isa.build_arch_flags()} {code}", lambda: real_check(isa, code))
 
+    compile_whole()
     wider = []
     import functools
     codecache._precompile_header = functools.cache(header)
     cpu_vec_isa.VecISA.check_build = check
     return wider
+
+
+def compile_whole():
+    """A compiler that is killed leaves half a library, which torch, in every later test with that kernel, takes for the whole one
+    (codecache.py: _worker_compile_cpp skips what exists). So each writes under a name of its own, which is renamed once it ended well."""
+    from torch._inductor import cpp_builder
+    real = getattr(cpp_builder, "run_compile_cmd", None)
+    if real is None:
+        return
+    def run_compile_cmd(cmd_line, cwd):
+        words = shlex.split(cmd_line)
+        at = words.index("-o") + 1 if "-o" in words[:-1] else 0
+        if not at or os.path.exists(os.path.join(cwd, words[at])) and not os.path.isfile(os.path.join(cwd, words[at])):
+            return real(cmd_line, cwd)
+        whole = os.path.join(cwd, words[at])
+        part = f"{whole}.{os.getpid()}.part"
+        try:
+            real(shlex.join([*words[:at], part, *words[at + 1:]]), cwd)
+            os.replace(part, whole)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+    cpp_builder.run_compile_cmd = run_compile_cmd
 
 
 def compiler_key():
@@ -195,10 +219,11 @@ def warm_up(folder, form, compiles=True):
             if not compiles:
                 return
             compile_fx_inner(gm, args)(list(args))
-        if form == "dynamo" and accelerated():  # autograd starts a thread for each GPU, after which nothing can be forked
-            torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4))
-        elif form == "dynamo":
-            torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4, requires_grad=True)).sum().backward()
+        grad = form == "dynamo" and not accelerated()  # autograd starts a thread for each GPU, after which nothing can be forked
+        if form in ("aot", "graph", "dynamo"):  # the others' tests do not begin at Dynamo
+            out = torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4, requires_grad=grad))
+        if grad:
+            out.sum().backward()
     finally:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = session
         torch._dynamo.reset()
@@ -238,7 +263,9 @@ def test(state, request, say):
         text = request["code"]
         tree = ast.parse(text)
         mod = module_of(tree, text, state, names)
-        way = WAYS[setup["form"]](state, tell)
+        way = (Plain if request.get("plain") else WAYS[setup["form"]])(state, tell)
+        way.writes = written_inputs(forward_of(tree)[1]) if setup["form"] != "dynamo" else ()
+        way.code = text if request.get("where") else None
         if request.get("where") and setup.get("accuracy") and state.get("jobs", 1) > 1 and not gpu_started():
             beside = Beside(lambda: where_accuracy(state, way, text, args, names, strict))
         if request.get("where"):
@@ -400,6 +427,7 @@ class Job:
         self.request, self.folder, self.timeout = request, folder, timeout
         self.result, self.phase, self.at, self.status, self.watch = None, "start", {}, None, None
         self.buf, self.rfd, self.cpu, self.cancelled, self.timed_out, self.kill_at, self.look_at = b"", -1, 0, False, False, None, None
+        self.replayed = None  # Way.code
         self.idle, self.write_to = False, -1  # idle: nobody waits for what it says
 
     def watch_from(self, now, stall, learned):
@@ -455,6 +483,7 @@ class Job:
             self.watch.says(self.phase, phase, time.monotonic(), message.get("waits"))
             self.phase = phase
             self.at = message.get("at", self.at)
+            self.replayed = message.get("replayed", self.replayed)
             if "result" in message or "nodes" in message:
                 self.result = message.get("result", message)
         return data is None
@@ -472,6 +501,8 @@ class Job:
         if "extra" not in r and r["kind"] in ("crashed", "timeout", "memory"):
             r["extra"] = self.at
         r.setdefault("phase", self.phase)
+        if self.replayed:
+            r["replayed"] = self.replayed
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
         if not self.result:
             r["output"] = self.output()  # otherwise it is our own traceback

@@ -65,6 +65,8 @@ struct outcome {
 	double seconds;             /* wall time of the test */
 	struct slice extra;         /* JSON from the torch oracle only (where it failed); "" */
 	struct slice output;        /* the end of its output; "" if it passes */
+	/* want_where: which operators of the graph tracing it again turned into others, in words; "" */
+	struct slice replayed;
 };
 
 enum verdict { VERDICT_SAME, VERDICT_OTHERWISE, VERDICT_INVALID, VERDICT_PASSES, VERDICT_TIMEOUT, VERDICT_INFRA, VERDICT_FLAKY, VERDICTS };
@@ -98,6 +100,7 @@ struct test {
 	size_t n_feeds;
 	const struct repro *repro; /* head lines, form, foot: of the original or an edited copy; its graph and inputs are ignored */
 	bool want_where;           /* gather what locating needs (extra) */
+	bool plain;                /* after AOT: compile it as a plain program does (repro.h: REPRO_PLAIN), from Dynamo on */
 	bool users;                /* test the original's own user call instead, if known (oracle_torch.h) */
 };
 

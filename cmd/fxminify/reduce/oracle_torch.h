@@ -23,10 +23,11 @@
  *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that was not in its
  *     inputs)}},
  *               random [inputs without kept values], idle [names of configuration lines that have no effect]
- *     > test    id, code (FXCODE_RUNNABLE), feeds, head (if it differs from the original's), where, timeout
+ *     > test    id, code (FXCODE_RUNNABLE), feeds, head (if it differs from the original's), where, plain, timeout
  *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed if the zygote dies)
- *     < test    id, kind (outcome_words), type, message, frames, detail, phase, seconds, extra, output (the end of its output)
+ *     < test    id, kind (outcome_words), type, message, frames, detail, phase, seconds, extra, output (the end of its output),
+ *               replayed (where: operators that are others once they are traced again)
  *     < warning text
  *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)

@@ -59,6 +59,12 @@ void runner_remember(struct runner *r, const struct journal_record *record)
 	}
 }
 
+/* The same graph as a plain program is another question. */
+#define PLAIN_KEY 0x9e3779b97f4a7c15ull
+
+static uint64_t key_for(const struct runner *r, uint64_t key) { return r->plain && key ? (key ^ PLAIN_KEY ? key ^ PLAIN_KEY : 1) : key; }
+static uint64_t key_of(const struct runner *r, const struct candidate *c) { return key_for(r, candidate_hash(c)); }
+
 static bool still_fails(enum verdict v) { return v == VERDICT_SAME || v == VERDICT_FLAKY; }
 
 /* ---- flights ---- */
@@ -86,6 +92,7 @@ static int launch(struct runner *r, struct flight *f, struct err *err)
 	head.n_lines = f->c.n_lines;
 	struct test t = candidate_test(&f->c, &head);
 	t.want_where = r->want_where && !r->has_best;
+	t.plain = r->plain;
 	f->id = oracle_start(r->oracle, &t, err);
 	if (!f->id)
 		return -1;
@@ -222,7 +229,7 @@ static int propose(struct asking *a, struct err *err)
 {
 	struct runner *r = a->r;
 	size_t i = a->next++;
-	struct flight f = {.index = i, .pass_key = a->p->key ? a->p->key(a->p->ctx, i) : 0};
+	struct flight f = {.index = i, .pass_key = key_for(r, a->p->key ? a->p->key(a->p->ctx, i) : 0)};
 	if (f.pass_key) {
 		const struct answer *known = answer_of(r, f.pass_key);
 		if (known->known) {
@@ -233,7 +240,7 @@ static int propose(struct asking *a, struct err *err)
 	int made = a->p->make(a->p->ctx, i, &f.c, err);
 	if (made <= 0)
 		return made;
-	f.key = candidate_hash(&f.c);
+	f.key = key_of(r, &f.c);
 	struct answer known = *answer_of(r, f.key);
 	if (known.known) {
 		r->count.remembered++;
@@ -317,7 +324,7 @@ static int one_test(struct runner *r, struct candidate *c, struct outcome *out, 
 {
 	struct flight f = {0};
 	make_original(c, 0, &f.c, err);
-	f.key = candidate_hash(&f.c);
+	f.key = key_of(r, &f.c);
 	if (take_off(r, &f, err) < 0)
 		return -1;
 	for (;;) {
@@ -350,8 +357,11 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 	if (r->start <= 0)
 		r->start = now();
 	r->phase = PHASE_ORIGINAL;
+	if (r->has_best)
+		candidate_release(&r->best);
+	r->has_best = false;
 	/* The values that locating needs are not in a journal. */
-	if (r->known_key && r->known_key == candidate_hash(c) && !r->want_where) {
+	if (r->known_key && r->known_key == key_of(r, c) && !r->want_where) {
 		*out = (struct outcome){.kind = r->known.kind, .signature = r->known};
 		r->count.remembered++;
 		found(r, c, out);
@@ -381,7 +391,7 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 
 int runner_try(struct runner *r, struct candidate *c, enum verdict *v, struct err *err)
 {
-	const uint64_t key = candidate_hash(c);
+	const uint64_t key = key_of(r, c);
 	struct answer known = *answer_of(r, key);
 	struct outcome out;
 	r->stopped = NULL;

@@ -47,6 +47,7 @@ struct runner {
 	struct slice check;      /* --check-str */
 	unsigned repeat;         /* a passing candidate is tested up to this many times in total */
 	bool want_where;         /* for the original: gather what locating needs */
+	bool plain;              /* from now on candidates are tested as plain programs (struct test) */
 	uint64_t max_tests;      /* 0: no limit */
 	double max_seconds;      /* 0: no limit */
 	int (*stop)(void *user); /* nonzero: stop now (a signal arrived) */
@@ -78,7 +79,8 @@ struct runner {
 
 /* Takes over the answers of a journal, before the first question. */
 void runner_remember(struct runner *r, const struct journal_record *record);
-/* Tests the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. */
+/* Tests the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. Again: what was
+ * found before is forgotten. */
 int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, struct err *err);
 /* Finds a failing one of n, preferably early (or the first: ordered); RUNNER_NONE. -1: stop, see stopped. */
 int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err);

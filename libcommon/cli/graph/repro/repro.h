@@ -37,8 +37,8 @@
  *    (plain.h), inputs as torch.randn, torch.ones, torch.tensor([...]) with their strides, dtypes, shared memory and (after dynamo)
  *    requires_grad, and torch.compile(f)(x), with a comparison (`check`); for AOTInductor torch.export and
  *    aoti_compile_and_package. Not everything can be expressed this way: user's Triton kernels, process groups, inputs that are neither
- *    tensors nor integers, two dtypes in one storage. It is compiled differently from the launcher (starting at Dynamo), so whoever writes
- *    one runs it. Not read back.
+ *    tensors nor integers, two dtypes in one storage. It is compiled differently from the launcher (starting at Dynamo; with `inner`
+ *    by Inductor alone, each call on copies of the inputs), so whoever writes one runs it. Not read back.
  *  - Both launchers define nan, which torch's own header forgets (NameError in torch 2.13).
  *  - Old forms are written as the equivalent new form; pickled config (load_config(b'...')) is then left out, because
  *    torch 2.13 cannot read it, with a comment.
@@ -236,6 +236,8 @@ struct repro_program {
 	uint32_t inline_max;    /* REPRO_ALONE: maximum bytes of a storage to put into the text; 0: REPRO_INLINE */
 	enum repro_check check; /* REPRO_PLAIN */
 	bool dynamic;           /* REPRO_PLAIN, for a graph traced with symbols: dynamic=True */
+	bool inner;             /* REPRO_PLAIN, after AOT: Inductor alone, compile_fx_inner(make_fx(f)(*copies), copies), for a failure that
+				 * needs this very graph: torch.compile starts at Dynamo, and AOTAutograd may change the graph */
 	struct slice spellings; /* REPRO_PLAIN: plain.h's table */
 	struct slice folder;    /* REPRO_ALONE: folder of larger ones, beside the program; "": its name with .data instead of .py */
 };

@@ -151,6 +151,25 @@ static bool mutates(const struct plain_writer *w)
 	return false;
 }
 
+/* ", args[0], args[2]": the inputs that it writes, to be compared like its results. Returns how many. */
+static unsigned add_written(const struct plain_writer *w, struct buf *b)
+{
+	const struct gmodule *root = &w->g.module[0];
+	uint32_t operand;
+	unsigned n = 0, at = 0;
+	for (uint32_t p = root->first; p < root->first + root->n; p++) {
+		bool written = false;
+		if (w->g.node[p].op != GRAPH_PLACEHOLDER)
+			continue;
+		for (uint32_t i = p + 1; i < root->first + root->n && !written; i++)
+			written = node_has_effect(&w->g, i, &operand) && operand == p;
+		if (written)
+			buf_addf(b, ", args[%u]", at), n++;
+		at++;
+	}
+	return n;
+}
+
 /* Double inputs are not enough for a graph that names a dtype to run in double precision. */
 static bool names_dtype(const struct graph *g)
 {
@@ -177,6 +196,13 @@ static uint32_t n_outputs(const struct plain_writer *w)
 	const struct gnode *n = &w->g.node[w->g.module[0].output];
 	const struct gvalue v = n->n_args ? w->g.value[n->args] : graph_none_value();
 	return v.kind == GV_TUPLE || v.kind == GV_LIST ? v.n : 1;
+}
+
+/* With the inputs that it writes. */
+static uint32_t n_results(const struct plain_writer *w)
+{
+	LOCAL_BUF ignored = {0};
+	return n_outputs(w) + (has_backward(w) ? 0 : add_written(w, &ignored));
 }
 
 static const char *compiled(const struct plain_writer *w, struct buf *b)
@@ -211,7 +237,7 @@ static void add_run(struct plain_writer *w, struct buf *b)
 {
 	const bool backward = has_backward(w), separate = backward || mutates(w);
 	const char *in = is_autocast(w) ? "        " : "    ";
-	LOCAL_BUF args = {0};
+	LOCAL_BUF args = {0}, written = {0};
 	add_arguments(w, "", &args);
 	buf_adds(b, "\ndef run(f):\n");
 	if (separate)
@@ -221,13 +247,67 @@ static void add_run(struct plain_writer *w, struct buf *b)
 	buf_addf(b, "%sout = f(%s)\n", in, separate ? "*args" : buf_str(&args));
 	if (backward)
 		buf_addf(b, "%s%s.backward()\n", in, loss(w));
-	buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
+	if (!backward && add_written(w, &written))
+		buf_addf(b, "    return [%sout%s]\n", n_outputs(w) == 1 ? "" : "*", buf_str(&written));
+	else
+		buf_addf(b, "    return out%s\n", backward ? ", [a.grad for a in args if getattr(a, 'requires_grad', False)]" : "");
+}
+
+/* What same() and the like are asked. wide: with f in double precision as the reference. */
+static void add_check(struct plain_writer *w, bool wide, struct buf *b)
+{
+	LOCAL_BUF args = {0};
+	add_arguments(w, ".double()", &args);
+	if (w->how->check == REPRO_CHECK_SHAPE)
+		buf_adds(b, "assert actual.shape == expected.shape\n");
+	else if (w->how->check == REPRO_CHECK_EQUAL)
+		buf_adds(b, n_results(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n"
+					     : "assert torch.equal(actual, expected)\n");
+	else if (wide)
+		buf_addf(b, "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n", buf_str(&args));
+	else
+		buf_adds(b, "assert same(expected, actual, tol=1e-3, equal_nan=True)\n");
+}
+
+/* Inductor alone, on this graph: Dynamo and AOTAutograd do not see it. */
+static int add_inner(struct plain_writer *w, struct buf *b)
+{
+	LOCAL_BUF written = {0};
+	const bool writes = add_written(w, &written) > 0, one = n_outputs(w) == 1, many = !one || writes, symbolic = w->dynamic, check = w->how->check != REPRO_CHECK_RUNS;
+	const bool wide = check && !mutates(w) && !names_dtype(&w->g) && !slice_is(w->r->accuracy, "'strict_accuracy'");
+	LOCAL_BUF args = {0};
+	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)
+		return err_set(w->err, EXIT_INPUT, "half precision must be compared with a run in double precision");
+	if (many && w->how->check == REPRO_CHECK_SHAPE)
+		return err_set(w->err, EXIT_INPUT, "several outputs, one of them with a different shape");
+	add_arguments(w, "", &args);
+	buf_addf(b, "\ndef copies():\n    return copy.deepcopy([%s])\n\nwith torch.no_grad():\n", buf_str(&args));
+	buf_addf(b, "    gm = make_fx(%s%s)(*copies())\n", one ? "lambda *args: (f(*args),)" : "f",
+		 symbolic ? ", tracing_mode='symbolic'" : "");
+	if (symbolic)
+		buf_adds(b, "    compiled = compile_fx_inner(gm, [n.meta['val'] for n in gm.graph.nodes if n.op == 'placeholder'])\n");
+	else
+		buf_adds(b, "    compiled = compile_fx_inner(gm, copies())\n");
+	if (!check) {
+		buf_adds(b, "    compiled(copies())\n");
+		return 0;
+	}
+	if (writes)
+		buf_addf(b,
+			 "    def run(call):\n        args = copies()\n        return [*call(list(args))%s]\n"
+			 "    expected, actual = run(lambda args: %s), run(compiled)\n",
+			 buf_str(&written), one ? "[f(*args)]" : "f(*args)");
+	else
+		buf_addf(b, "    expected, actual = f(*copies()), compiled(copies())%s\n", one ? "[0]" : "");
+	buf_adds(b, "print(expected, actual, sep='\\n')\n");
+	add_check(w, wide, b);
+	return 0;
 }
 
 /* Two calls, compared. */
 static int add_comparison(struct plain_writer *w, struct buf *b)
 {
-	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_outputs(w) > 1;
+	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_results(w) > 1;
 	const bool wide =
 	    plain && !names_dtype(&w->g) && w->how->check == REPRO_CHECK_SAME && !slice_is(w->r->accuracy, "'strict_accuracy'");
 	struct buf args = {0}, way = {0};
@@ -246,18 +326,7 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 		buf_addf(b, "\nexpected, actual = run(f), run(%s)\n", compile);
 	}
 	buf_adds(b, "print(expected, actual, sep='\\n')\n");
-	if (w->how->check == REPRO_CHECK_SHAPE) {
-		buf_adds(b, "assert actual.shape == expected.shape\n");
-	} else if (w->how->check == REPRO_CHECK_EQUAL) {
-		buf_adds(b, many ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
-	} else {
-		buf_reset(&args);
-		add_arguments(w, ".double()", &args);
-		buf_addf(b,
-			 wide ? "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n"
-			      : "assert same(expected, actual, tol=1e-3, equal_nan=True)\n",
-			 buf_str(&args));
-	}
+	add_check(w, wide, b);
 	buf_release(&args);
 	buf_release(&way);
 	return 0;
@@ -301,13 +370,8 @@ static void add_package(struct plain_writer *w, struct buf *b)
 		buf_addf(b,
 			 "expected, actual = %s(%s), torch._inductor.aoti_load_package(package)(%s)\nprint(expected, actual, sep='\\n')\n",
 			 module, buf_str(&args), buf_str(&args));
-	if (w->how->check == REPRO_CHECK_SAME)
-		buf_adds(b, "assert same(expected, actual, tol=1e-3, equal_nan=True)\n");
-	else if (w->how->check == REPRO_CHECK_EQUAL)
-		buf_adds(b,
-			 n_outputs(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
-	else if (w->how->check == REPRO_CHECK_SHAPE)
-		buf_adds(b, "assert actual.shape == expected.shape\n");
+	if (w->how->check != REPRO_CHECK_RUNS)
+		add_check(w, false, b);
 }
 
 /* Marks the sizes that may change. */
@@ -391,6 +455,10 @@ static void add_imports(struct plain_writer *w, struct slice body, struct buf *b
 		need_line(b, &seen, "import ", SLICE("torch._inductor.inductor_prims"));
 	if (slice_find(body, "torch._inductor."))
 		need_line(b, &seen, "import ", SLICE("torch._inductor"));
+	if (slice_find(body, "compile_fx_inner("))
+		need_line(b, &seen, "from torch._inductor.compile_fx import ", SLICE("compile_fx_inner"));
+	if (slice_find(body, "make_fx("))
+		need_line(b, &seen, "from torch.fx.experimental.proxy_tensor import ", SLICE("make_fx"));
 	if (slice_find(body, " same("))
 		need_line(b, &seen, "from torch._dynamo.utils import ", SLICE("same"));
 	for (size_t i = 0; i < w->r->n_lines; i++) {
@@ -477,6 +545,8 @@ static int add_body(struct plain_writer *w, struct buf *b)
 	if (w->random && fxcode_is_function(&w->g))
 		buf_addf(b, "torch.manual_seed(%" PRIu64 ")\n", w->how->seed);
 	buf_add_slice(b, buf_slice(&inputs));
+	if (w->how->inner && w->form == REPRO_AFTER_AOT)
+		return add_inner(w, b);
 	add_dynamic(w, b);
 	if (w->form == REPRO_AOTI)
 		add_package(w, b);

@@ -1,0 +1,366 @@
+/* program.c - runs a program that fails, keeps the graph that failed, and reduces it (program.h). */
+#include "program.h"
+
+#include "base/html/html.h"
+#include "base/io/mapfile.h"
+#include "base/io/write.h"
+#include "base/json.h"
+#include "base/process/child.h"
+#include "base/text.h"
+#include "base/tool/diag.h"
+#include "run/kept/kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS 1000
+
+struct program {
+	const struct fxminify_options *o;
+	char *const *command;
+	const char *folder;
+	char *site; /* "PYTHONPATH=..." */
+	struct arena arena;
+	struct child_result r;
+	bool hung, compiled; /* compiled: there was a graph */
+	struct caught caught;
+};
+
+/* ---- the hook ---- */
+
+static char *make_site(const char *folder, struct err *err)
+{
+	const struct slice before = share_file("jit/after_import.py"), text = share_file("fxminify/catch.py");
+	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
+	const char *old = getenv("PYTHONPATH");
+	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
+		return NULL;
+	}
+	const int status = write_all(fd, before.p, before.n, path, err) < 0 || write_all(fd, text.p, text.n, path, err) < 0;
+	close(fd);
+	return status ? NULL : xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+}
+
+/* ---- what it left ---- */
+
+static void take_failure(struct program *p, const char *path)
+{
+	OWNED(json_tape_release) struct json_tape t = {0};
+	OWNED(mapfile_close) struct mapfile file = {0};
+	struct err err;
+	uint32_t root;
+	if (mapfile_open(&file, path, &err) < 0)
+		return;
+	json_tape_text(&t, file.bytes.p, file.bytes.n);
+	if (!file.bytes.n || json_parse(&t, 0, file.bytes.n, &root) < 0)
+		return;
+	const double at = json_number(&t, root, "at", 0);
+	const bool graph = json_get(&t, root, "graph") != NONE && !slice_is(json_word(&t, root, "stage"), "program");
+	const bool had = p->caught.graph.n > 0;
+	/* The first graph; else the first of anything. */
+	if (p->caught.stage.n && (had == graph ? at >= p->caught.at : had))
+		return;
+	p->caught = (struct caught){.stage = json_dup(&t, root, "stage", &p->arena),
+				    .kind = json_dup(&t, root, "kind", &p->arena),
+				    .type = json_dup(&t, root, "type", &p->arena),
+				    .message = json_dup(&t, root, "message", &p->arena),
+				    .graph = json_dup(&t, root, "graph", &p->arena),
+				    .unknown = json_count(&t, root, "unknown", 0),
+				    .at = at};
+}
+
+/* "run 3:17 PATH": what a process was doing when it died, or hangs. */
+struct doing {
+	char what[16], number[40], path[300];
+	double since;
+};
+
+static bool read_state(const char *path, struct doing *d)
+{
+	char text[320] = "";
+	struct stat st;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const bool ok = n > 0 && fstat(fd, &st) == 0;
+	if (fd >= 0)
+		close(fd);
+	*d = (struct doing){.since = ok ? (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec : 0};
+	return ok && sscanf(text, "%15s %39s %299s", d->what, d->number, d->path) >= 2;
+}
+
+static char **list_files(const char *folder, const char *start, size_t *n)
+{
+	DIR *dir = opendir(folder);
+	char **v = NULL;
+	size_t cap = 0;
+	*n = 0;
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (slice_starts(slice_str(e->d_name), start) && !slice_ends(slice_str(e->d_name), ".new"))
+			PUSH_TO(v, *n, cap) = xasprintf("%s/%s", folder, e->d_name);
+	if (dir)
+		closedir(dir);
+	return v;
+}
+
+static void free_files(char **v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i]);
+	free(v);
+}
+
+/* The oldest thing that is not finished. */
+static bool find_doing(const char *folder, struct doing *found)
+{
+	size_t n = 0;
+	bool any = false;
+	char **v = list_files(folder, "state-", &n);
+	for (size_t i = 0; i < n; i++) {
+		struct doing d;
+		if (read_state(v[i], &d) && (!any || d.since < found->since)) {
+			*found = d;
+			any = true;
+		}
+	}
+	free_files(v, n);
+	return any;
+}
+
+static void forget_files(const char *folder)
+{
+	static const char *const starts[] = {"state-", "failure-"};
+	for (size_t k = 0; k < ARRAY_LEN(starts); k++) {
+		size_t n;
+		char **v = list_files(folder, starts[k], &n);
+		for (size_t i = 0; i < n; i++)
+			unlink(v[i]);
+		free_files(v, n);
+	}
+}
+
+static void find_failure(struct program *p)
+{
+	size_t n;
+	struct doing d;
+	char **v = list_files(p->folder, "failure-", &n);
+	p->caught = (struct caught){.stage = SLICE("")};
+	for (size_t i = 0; i < n; i++)
+		take_failure(p, v[i]);
+	free_files(v, n);
+	v = list_files(p->folder, "state-", &n);
+	free_files(v, n);
+	p->compiled = n > 0;
+	const bool died = p->hung || (p->r.sig && !child_asks_to_end(p->r.sig));
+	if ((died || p->r.status) && (!p->caught.stage.n || !p->caught.graph.n) && find_doing(p->folder, &d)) {
+		LOCAL_BUF type = {0};
+		if (p->hung)
+			buf_adds(&type, "timeout");
+		else if (p->r.sig)
+			buf_addf(&type, "%s", signal_name(p->r.sig) ? signal_name(p->r.sig) : "signal");
+		else
+			buf_addf(&type, "exit status %d", p->r.status);
+		p->caught = (struct caught){.stage = SLICE("inductor"),
+					    .kind = p->hung ? SLICE("timeout") : SLICE("crashed"),
+					    .type = arena_slice(&p->arena, buf_slice(&type)),
+					    .message = arena_textf(&p->arena, "while it was in %s %s", d.what, d.number),
+					    .graph = arena_slice(&p->arena, slice_str(d.path))};
+		if (!d.path[0])
+			p->caught.message = arena_slice(&p->arena, slice_str(d.number)); /* which to keep in the next run */
+	}
+}
+
+/* ---- the run ---- */
+
+static double clock_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A compile or a run of a graph that takes longer than --timeout hangs; the program itself may take as long as it likes. */
+static void look_for_hang(struct program *p, struct child *c)
+{
+	struct doing d;
+	if (!p->hung && find_doing(p->folder, &d) && d.since > 0 && clock_now() - d.since > p->o->timeout) {
+		p->hung = true;
+		note("%s: the graph in %s %s has taken more than %d s: it hangs", diag_tool, d.what, d.number, p->o->timeout);
+		child_stop(c);
+	}
+}
+
+static int run_program(struct program *p, const char *how, const char *call, struct err *err)
+{
+	FREED char *dir = xasprintf("PT2_CATCH_DIR=%s", p->folder), *which = xasprintf("PT2_CATCH_CALL=%s", call ? call : "");
+	FREED char *compare = xasprintf("PT2_CATCH_COMPARE=%s", !strcmp(how, "compare") ? "1" : "");
+	const char *const env[] = {p->site, dir, which, compare, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1", NULL};
+	struct childset set = {0};
+	struct child_event ev = {0};
+	const struct child_spec spec = {.argv = (const char *const *)p->command,
+					.env_set = env,
+					.same_group = true,
+					.die_with_parent = true,
+					.grace_ms = 5000};
+	forget_files(p->folder);
+	p->hung = false;
+	struct child *c = child_start(&set, &spec, err);
+	if (!c)
+		return -1;
+	while (ev.what != CHILD_ENDED) {
+		if (childset_wait(&set, -1, LOOK_MS, &ev) < 0) {
+			childset_release(&set);
+			return err_errno(err, EXIT_ENVIRON, "cannot wait for '%s'", p->command[0]);
+		}
+		look_for_hang(p, c);
+	}
+	p->r = *child_result(c);
+	LOCAL_BUF text = {0};
+	child_describe(&p->r, &text);
+	if (!p->o->quiet)
+		note("%s: '%s' %s after %.1f s", diag_tool, p->command[0], buf_str(&text), (double)p->r.wall_ns / 1e9);
+	childset_release(&set);
+	if (child_signalled())
+		return err_set(err, EXIT_ENVIRON, "interrupted");
+	find_failure(p);
+	return 0;
+}
+
+static bool has_graph(const struct program *p) { return p->caught.graph.n && !slice_is(p->caught.stage, "capture") && !slice_is(p->caught.stage, "program"); }
+
+/* Runs it until it is known which graph fails: once; again if what killed it was not the first call of its graph, or if it failed with no
+ * graph that does: then each call is compared with eager. */
+static int find_graph(struct program *p, struct err *err)
+{
+	const struct fxminify_options *o = p->o;
+	const bool numbers = o->level == 4 || o->want_accuracy || o->strict_accuracy;
+	if (run_program(p, numbers ? "compare" : "watch", NULL, err) < 0)
+		return -1;
+	if (slice_is(p->caught.stage, "inductor") && !p->caught.graph.n) {
+		FREED char *call = xstrndup(p->caught.message.p, p->caught.message.n);
+		note("%s: it was in a later call of a graph: running it again to keep the inputs of call %s", diag_tool, call);
+		if (run_program(p, "watch", call, err) < 0)
+			return -1;
+	}
+	const bool failed = p->r.status || p->r.sig;
+	const bool again = !numbers && !has_graph(p) && failed && p->compiled && !slice_is(p->caught.stage, "capture") && !o->no_accuracy;
+	if (again) {
+		const struct caught own = p->caught;
+		note("%s: no graph failed: running it again, comparing each graph with eager", diag_tool);
+		if (run_program(p, "compare", NULL, err) < 0)
+			return -1;
+		if (!has_graph(p))
+			p->caught = own;
+	}
+	return 0;
+}
+
+/* ---- what follows ---- */
+
+/* Options without the command, then the graph: what a journal can repeat. */
+static const char **journal_words(const struct program *p, int argc, char *const *argv, const char *path)
+{
+	const char **v = xcalloc((size_t)argc + 8, sizeof(*v));
+	size_t n = 0;
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		v[n++] = argv[i];
+	if (p->o->expect) {
+		v[n++] = "--expect";
+		v[n++] = p->o->expect;
+	}
+	if (p->o->python) {
+		v[n++] = "--python";
+		v[n++] = p->o->python;
+	}
+	v[n++] = path;
+	return v;
+}
+
+static void say_caught(const struct program *p)
+{
+	const struct caught *c = &p->caught;
+	const struct slice line = slice_first_line(c->message);
+	note("%s: the failure: %.*s%s%.*s", diag_tool, SL(c->type), line.n ? ": " : "", SLN(line, 300));
+	note("%s: its graph is kept in %.*s%s", diag_tool, SL(c->graph),
+	     c->unknown ? ", with generated values for inputs that were not seen" : "");
+}
+
+static int reduce_graph(struct program *p, struct fxminify_options *o, int argc, char *const *argv)
+{
+	FREED char *path = xstrndup(p->caught.graph.p, p->caught.graph.n);
+	const struct slice kind = p->caught.kind;
+	say_caught(p);
+	if (!o->expect)
+		o->expect = slice_is(kind, "accuracy")	? "accuracy"
+			    : slice_is(kind, "timeout") ? "hang"
+							: arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
+	FREED const char **words = journal_words(p, argc, argv, path);
+	FREED const char **shown = xcalloc((size_t)argc + 1, sizeof(*shown));
+	for (int i = 1; i < argc; i++)
+		shown[i - 1] = argv[i];
+	o->shown = shown;
+	const int status = session_run(o, path, words, NULL);
+	o->shown = NULL;
+	return status;
+}
+
+static int nothing_found(const struct program *p)
+{
+	const bool failed = p->r.status || p->r.sig;
+	LOCAL_BUF command = {0};
+	for (size_t i = 0; p->command[i]; i++)
+		buf_addf(&command, "%s%s", i ? " " : "", p->command[i]);
+	if (failed) {
+		const struct slice line = slice_first_line(p->caught.message);
+		warn("the program fails%s%.*s%s%.*s, but no graph of torch.compile does, and none differs from eager; try: "
+		     "fxexplain run --wrong -- %s",
+		     p->caught.type.n ? " with " : "", SL(p->caught.type), line.n ? ": " : "", SLN(line, 200), buf_str(&command));
+		return EXIT_PARTIAL;
+	}
+	warn("the program does not fail: it ended with status 0%s", p->o->level == 4 || p->o->want_accuracy
+									? ", and no graph differs from eager"
+									: " (--accuracy: look for results that differ from eager)");
+	return EXIT_FOUND;
+}
+
+/* The program's Python is the one that has its torch. */
+static const char *python_of(const struct fxminify_options *o, char *const *command)
+{
+	const char *env = getenv("PT2_PYTHON");
+	if (o->python || (env && *env))
+		return o->python;
+	return slice_starts(slice_str(path_base(command[0])), "python") ? command[0] : NULL;
+}
+
+int program_run(struct fxminify_options *o, char *const *command, int argc, char *const *argv)
+{
+	struct program p = {.o = o, .command = command};
+	struct err err;
+	struct kept *kept = kept_begin("fxminify", (const char *const *)command, &err);
+	if (!kept)
+		die_err(&err);
+	p.folder = kept_folder(kept);
+	p.site = make_site(p.folder, &err);
+	o->python = python_of(o, command);
+	int status = p.site ? find_graph(&p, &err) : -1;
+	if (status < 0) {
+		warn("%s", err.text);
+		status = child_signalled() ? 128 + child_signalled() : (int)err.status;
+	} else if (has_graph(&p)) {
+		status = reduce_graph(&p, o, argc, argv);
+	} else if (slice_is(p.caught.stage, "capture")) {
+		status = source_run(o, command, p.folder, &p.caught);
+	} else {
+		status = nothing_found(&p);
+	}
+	kept_end(kept, &(struct kept_result){.seconds = (double)p.r.wall_ns / 1e9, .status = p.r.status, .sig = p.r.sig});
+	free(p.site);
+	arena_release(&p.arena);
+	return status;
+}

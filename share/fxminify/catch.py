@@ -1,0 +1,439 @@
+"""What `fxminify -- python app.py` puts before a program, as sitecustomize: keeps the graph that fails, with its real inputs, as a launcher
+that fxminify reads. share/jit/after_import.py precedes this. pt2utils.save_repro uses the same functions.
+
+    PT2_CATCH_DIR      where everything goes
+    PT2_CATCH_COMPARE  compare each call of a compiled graph with the same graph in eager
+    PT2_CATCH_CALL     "3:17": keep the inputs of the 17th call of graph 3 (else those of the first call)
+
+What it writes there, with the process id in each name:
+
+    state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
+    graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
+    failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values)
+
+It changes no setting of torch. If anything in here fails, the program goes on. Python 3.9, torch 2.6 and newer."""
+import os
+import sys
+import threading
+
+_LARGEST = 1 << 30  # bytes of inputs that are kept before a call, in case it kills the process
+
+_here = threading.local()
+
+
+class _Graph:
+    """One that Inductor compiles. gm: a copy, as Inductor changes its own."""
+
+    def __init__(self, number, gm, fake, real):
+        self.number, self.fake, self.calls, self.kept = number, fake, 0, None
+        self.gm, self.real = _copy_of(gm), real
+
+    def save(self, catch, inputs=None, accuracy=False):
+        """A launcher with these inputs, else with those that Dynamo saw. Returns its path and how many have no values."""
+        args = list(self.fake) if inputs is None else list(inputs)
+        if inputs is None:
+            args = _matched(self.fake, self.real)
+        path = os.path.join(catch.folder, "graph-%d-%d.py" % (os.getpid(), self.number))
+        _write_aot(path, self.gm, args, self.fake, accuracy, catch.folder)
+        self.kept = path
+        return path, sum(_is_fake(a) for a in args)
+
+
+def _copy_of(gm):
+    import copy
+
+    import torch
+
+    try:
+        return torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
+    except Exception:
+        return gm
+
+
+def _is_fake(value):
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return isinstance(value, FakeTensor) or isinstance(value, torch.Tensor) and value.device.type == "meta"
+
+
+def _like(a, b):
+    import torch
+
+    if isinstance(a, torch.Tensor) != isinstance(b, torch.Tensor):
+        return False
+    if not isinstance(a, torch.Tensor):
+        return type(b) in (int, float, bool) or a is b
+    return a.dtype == b.dtype and a.dim() == b.dim() and a.device.type == b.device.type and all(
+        not isinstance(n, int) or n == m for n, m in zip(a.shape, b.shape))
+
+
+def _matched(fake, real):
+    """The values that Dynamo saw, for the inputs of the graph that AOTAutograd made: in order, each that can be it."""
+    out, at = [], 0
+    if len(real) == len(fake) and all(map(_like, fake, real)):
+        return list(real)
+    for f in fake:
+        k = next((k for k in range(at, len(real)) if _is_fake(f) and _like(f, real[k])), None)
+        out.append(f if k is None else real[k])
+        at = at if k is None else k + 1
+    return out
+
+
+def _plain_ints(args):
+    """Sizes that were symbols, as numbers."""
+    import torch
+
+    return [a.node.hint if isinstance(a, torch.SymInt) and a.node.hint is not None else a for a in args]
+
+
+def _has_symbols(args):
+    import torch
+
+    return any(isinstance(a, torch.SymInt) or isinstance(a, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in a.shape)
+               for a in args)
+
+
+def _without_ours(text):
+    """The settings of this run are not the program's."""
+    return "\n".join(line for line in text.split("\n") if "force_disable_caches" not in line and "FORCE_DISABLE_CACHES" not in line
+                     and "PT2_CATCH" not in line)
+
+
+def _write(path, text):
+    with open(path + ".new", "w") as f:
+        f.write(text)
+    os.replace(path + ".new", path)
+
+
+def _write_aot(path, gm, args, fake, accuracy, folder):
+    import inspect
+    import io
+
+    import torch._dynamo.repro.after_aot as after_aot
+
+    how = {"save_dir": os.path.join(folder, "checkpoints"), "command": "run", "accuracy": accuracy, "stable_hash": True,
+           "tracing_mode": "symbolic" if _has_symbols(fake) else "real"}
+    known = inspect.signature(after_aot.save_graph_repro).parameters
+    out = io.StringIO()
+    after_aot.save_graph_repro(out, gm, _plain_ints(args), "inductor", **{k: v for k, v in how.items() if k in known})
+    _write(path, _without_ours(out.getvalue()))
+
+
+def _write_dynamo(path, gm, args, accuracy, folder, backend="inductor"):
+    import torch._dynamo.repro.after_dynamo as after_dynamo
+
+    text = after_dynamo.generate_dynamo_fx_repro_string(gm, _plain_ints(args), backend, check_accuracy=accuracy,
+                                                        save_dir=os.path.join(folder, "checkpoints"))
+    _write(path, _without_ours(text))
+
+
+def _innermost(e):
+    for _ in range(8):
+        inner = getattr(e, "inner_exception", None) or (e.__cause__ if type(e).__name__ in ("BackendCompilerFailed", "InductorError") else None)
+        if not isinstance(inner, BaseException):
+            break
+        e = inner
+    return e
+
+
+def _name_of(e):
+    t = type(e)
+    return t.__qualname__ if t.__module__ == "builtins" else "%s.%s" % (t.__module__, t.__qualname__)
+
+
+def _message_of(e):
+    """Of a compiler's error, the line that says what is wrong."""
+    text = str(getattr(e, "output", "")) if hasattr(e, "cmd") else ""
+    return next((line.strip() for line in text.splitlines() if " error: " in line), str(e))
+
+
+def _copies(values):
+    import torch
+
+    return [v.detach().clone(memory_format=torch.preserve_format) if isinstance(v, torch.Tensor) else v for v in values]
+
+
+def _bytes_of(values):
+    import torch
+
+    return sum(v.untyped_storage().nbytes() for v in values if isinstance(v, torch.Tensor) and v.layout == torch.strided)
+
+
+def _differ(gm, inputs, out):
+    """How the results differ from eager's on the same inputs; "" if they do not, or if nothing can be compared."""
+    import torch
+    from torch._dynamo.utils import same
+
+    text = "".join(str(n.target) for n in gm.graph.nodes)
+    if any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli")):
+        return ""
+    args = _copies(inputs)
+    with torch.no_grad():
+        ref = gm(*args)
+    ref, out = list(ref) if isinstance(ref, (tuple, list)) else [ref], list(out) if isinstance(out, (tuple, list)) else [out]
+    wide = None
+    for i, (a, b) in enumerate(zip(ref, out)):
+        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or same(a, b, tol=1e-3, equal_nan=True, log_error=lambda *_: None):
+            continue
+        if wide is None:
+            wide = _in_double(gm, inputs) or [None] * len(ref)
+        if a.is_floating_point() and wide[i] is not None and same(a, b, wide[i], tol=1e-3, equal_nan=True, log_error=lambda *_: None):
+            continue
+        if not a.is_floating_point() and (a != b).sum() <= a.numel() // 100:
+            continue
+        return "output %d differs from eager" % i
+    return ""
+
+
+def _in_double(gm, inputs):
+    import copy
+
+    import torch
+    from torch._dynamo.debug_utils import cast_to_fp64
+
+    try:
+        model, args = cast_to_fp64(copy.deepcopy(gm), _copies(inputs))
+        with torch.no_grad():
+            return list(model(*args))
+    except Exception:
+        return None
+
+
+class Catch:
+    def __init__(self, folder, compare=False, call=""):
+        self.folder, self.compare = folder, compare
+        graph, _, number = call.partition(":")
+        self.wanted = (int(graph), int(number or 1)) if graph.isdigit() else None
+        self.pid, self.graphs, self.failed, self.state_fd, self.compiling = os.getpid(), 0, False, -1, None
+
+    # ---- what it says ----
+
+    def state(self, text):
+        if self.pid != os.getpid():  # forked: its own names
+            self.pid, self.state_fd, self.failed = os.getpid(), -1, False
+        if self.state_fd < 0:
+            self.state_fd = os.open(os.path.join(self.folder, "state-%d" % self.pid), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.pwrite(self.state_fd, text.encode().ljust(300)[:300], 0)
+
+    def fail(self, stage, kind, e=None, message="", graph="", unknown=0):
+        import json
+        import time
+
+        if self.failed:
+            return
+        self.failed = True
+        e = _innermost(e) if e is not None else None
+        found = {"stage": stage, "kind": kind, "type": _name_of(e) if e is not None else kind, "message": (message or _message_of(e))[:4000],
+                 "graph": graph, "unknown": unknown, "at": time.time()}
+        _write(os.path.join(self.folder, "failure-%d.json" % os.getpid()), json.dumps(found))
+
+    # ---- Inductor ----
+
+    def after_compile_fx(self, module):
+        real, catch = module._compile_fx_inner, self
+
+        def _compile_fx_inner(gm, example_inputs, *args, **kw):
+            graph = catch.begins(gm, example_inputs)
+            try:
+                out = real(gm, example_inputs, *args, **kw)
+            except Exception as e:
+                catch.compile_failed(graph, e)
+                raise
+            catch.state("idle")
+            try:
+                out._fxminify_graph = graph
+            except Exception:
+                pass
+            return out
+
+        module._compile_fx_inner = _compile_fx_inner
+
+    def begins(self, gm, example_inputs):
+        try:
+            self.graphs += 1
+            graph = _Graph(self.graphs, gm, list(example_inputs), getattr(_here, "real", []))
+            # Now, as the compiler may kill the process.
+            path = graph.save(self)[0] if _bytes_of(a for a in graph.real if not _is_fake(a)) <= _LARGEST else ""
+            self.state("compile %d %s" % (graph.number, path))
+            return graph
+        except Exception as e:
+            self.aside(e)
+            return None
+
+    def compile_failed(self, graph, e):
+        try:
+            self.state("idle")
+            if graph is not None:
+                path, unknown = graph.save(self)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+        except Exception as mine:
+            self.aside(mine)
+
+    def after_output_code(self, module):
+        real, catch = module.CompiledFxGraph.__call__, self
+
+        def __call__(self, inputs):
+            graph = getattr(self, "_fxminify_graph", None)
+            if graph is None or getattr(_here, "inside", False):
+                return real(self, inputs)
+            return catch.called(graph, lambda given: real(self, given), inputs)
+
+        module.CompiledFxGraph.__call__ = __call__
+
+    def called(self, graph, call, inputs):
+        kept, before = list(inputs), None
+        try:
+            graph.calls += 1
+            wanted = self.wanted == (graph.number, graph.calls) if self.wanted else graph.calls == 1 and _bytes_of(kept) <= _LARGEST
+            path = ""
+            if wanted and not self.compare:
+                path = graph.save(self, kept)[0]
+            if self.compare and not self.failed:
+                before = _copies(kept)
+            self.state("run %d:%d %s" % (graph.number, graph.calls, path))
+        except Exception as e:
+            self.aside(e)
+        try:
+            out = call(inputs)
+            self.synchronise()
+        except Exception as e:
+            try:
+                self.state("idle")
+                path, unknown = graph.save(self, kept)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+            except Exception as mine:
+                self.aside(mine)
+            raise
+        self.state("idle")
+        if before is not None:
+            self.look(graph, before, out)
+        return out
+
+    def look(self, graph, before, out):
+        _here.inside = True
+        try:
+            how = _differ(graph.gm, before, out)
+            if how:
+                path, unknown = graph.save(self, before, accuracy=True)
+                self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown)
+        except Exception as e:
+            self.aside(e)
+        finally:
+            _here.inside = False
+
+    @staticmethod
+    def synchronise():
+        """A kernel's error is reported by a later call."""
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+    # ---- Dynamo ----
+
+    def after_output_graph(self, module):
+        real, catch = module.OutputGraph.call_user_compiler, self
+
+        def call_user_compiler(self, gm, example_inputs, *args, **kw):
+            gm_kept = None
+            try:
+                holders = [n for n in gm.graph.nodes if n.op == "placeholder"]
+                _here.real = [n.meta["grapharg"].example for n in holders]
+                gm_kept = _copy_of(gm)
+            except Exception as e:
+                catch.aside(e)
+                _here.real = []
+            mine = list(_here.real)
+            try:
+                out = real(self, gm, example_inputs, *args, **kw)
+            except Exception as e:
+                catch.backend_failed(gm_kept, mine, e)
+                raise
+            finally:
+                _here.real = []
+            return catch.compared(gm_kept, out) if catch.compare and gm_kept is not None else out
+
+        module.OutputGraph.call_user_compiler = call_user_compiler
+
+    def save_dynamo(self, gm, inputs, accuracy=False):
+        self.graphs += 1
+        path = os.path.join(self.folder, "graph-%d-%d.py" % (os.getpid(), self.graphs))
+        _write_dynamo(path, gm, inputs, accuracy, self.folder)
+        return path
+
+    def backend_failed(self, gm, inputs, e):
+        """Of what no graph of Inductor's has: AOTAutograd, or another backend."""
+        try:
+            if not self.failed and gm is not None:
+                self.fail("dynamo", "raised", e, graph=self.save_dynamo(gm, inputs))
+        except Exception as mine:
+            self.aside(mine)
+
+    def compared(self, gm, compiled):
+        """Wrong numbers that no graph of Inductor's shows come from AOTAutograd, or its decompositions."""
+        def call(*args):
+            before = _copies(args)
+            out = compiled(*args)
+            if not self.failed and not getattr(_here, "inside", False):
+                _here.inside = True
+                try:
+                    how = _differ(gm, before, out)
+                    if how:
+                        self.fail("dynamo", "accuracy", message=how, graph=self.save_dynamo(gm, before, True))
+                except Exception as e:
+                    self.aside(e)
+                finally:
+                    _here.inside = False
+            return out
+        return call
+
+    # ---- the end ----
+
+    def uncaught(self, kind, e, tb):
+        """The program ends with this. One that passed through Dynamo, and came from no graph, is a failure of capture."""
+        import traceback
+
+        try:
+            frames = traceback.extract_tb(tb)
+            own = [f for f in frames if "torch" not in f.filename.split(os.sep) and not f.filename.startswith("<")]
+            dynamo = [f for f in frames if os.sep.join(("torch", "_dynamo", "")) in f.filename]
+            if not self.failed:
+                at = "%s:%d" % (own[-1].filename, own[-1].lineno) if own else ""
+                capture = bool(dynamo) or type(e).__module__.startswith("torch._dynamo")
+                self.fail("capture" if capture else "program", "raised", e, graph=at)
+        except Exception as mine:
+            self.aside(mine)
+
+    def aside(self, e):
+        try:
+            import traceback
+
+            with open(os.path.join(self.folder, "catch-%d.txt" % os.getpid()), "a") as f:
+                traceback.print_exception(type(e), e, e.__traceback__, file=f)
+        except Exception:
+            pass
+
+
+def _guarded(function):
+    def after(module):
+        try:
+            function(module)
+        except Exception as e:
+            _catch.aside(e)
+    return after
+
+
+if os.environ.get("PT2_CATCH_DIR") and __name__ != "pt2utils._catch":
+    _catch = Catch(os.environ["PT2_CATCH_DIR"], bool(os.environ.get("PT2_CATCH_COMPARE")), os.environ.get("PT2_CATCH_CALL", ""))
+    sys.meta_path.insert(0, _AfterImport({  # noqa: F821
+        "torch._inductor.compile_fx": _guarded(_catch.after_compile_fx),
+        "torch._inductor.output_code": _guarded(_catch.after_output_code),
+        "torch._dynamo.output_graph": _guarded(_catch.after_output_graph),
+    }))
+    _hook = sys.excepthook
+    def _excepthook(kind, e, tb):
+        _catch.uncaught(kind, e, tb)
+        _hook(kind, e, tb)
+    sys.excepthook = _excepthook
+if __name__ != "pt2utils._catch":
+    _next_sitecustomize()  # noqa: F821

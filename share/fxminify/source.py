@@ -1,0 +1,359 @@
+"""A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py comes
+before this file; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
+
+Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
+error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
+program's own is searched for modules. The result is run once more in a fresh Python. Exit status: as fxminify's.
+"""
+import ast, re, select, shutil, subprocess, tempfile, time, traceback
+
+BLOCKS = ("body", "orelse", "finalbody")
+
+
+# ---- a test ----
+
+def message_key(text):
+    """The first line without what varies between candidates."""
+    line = next((part for part in str(text).splitlines() if part.strip()), "")
+    return re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"|/\S+", "N", line).strip()[:200]
+
+
+def describe(e):
+    import torch
+    for _ in range(8):
+        inner = getattr(e, "inner_exception", None)
+        if not isinstance(inner, BaseException):
+            break
+        e = inner
+    t = type(e)
+    root = os.path.dirname(torch.__file__) + os.sep
+    frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
+    return {"kind": "raised", "type": t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}",
+            "message": str(e)[:4000], "key": message_key(e), "frame": frames[-1] if frames else ""}
+
+
+def run_here(path, args, eager):
+    """In the child: what the program does. {} if it ends well."""
+    import runpy, torch
+    if eager:
+        os.environ["TORCHDYNAMO_DISABLE"] = os.environ["TORCH_COMPILE_DISABLE"] = "1"
+        torch._dynamo.config.disable = True
+    sys.argv = [path, *args]
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as e:
+        return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
+    except BaseException as e:
+        traceback.print_exc()
+        return describe(e)
+    return {}
+
+
+def run(text, config, eager=False):
+    """The same in a process of its own."""
+    folder = tempfile.mkdtemp(prefix="fxminify-source-", dir=config["folder"])
+    path = os.path.join(folder, os.path.basename(config["file"]))
+    with open(path, "w") as f:
+        f.write(text)
+    read, write = os.pipe()
+    parent, pid = os.getpid(), os.fork()
+    if not pid:
+        try:
+            own_group(parent)
+            os.close(read)
+            os.chdir(folder)
+            out = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(out, 2)
+            sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
+            os.write(write, json.dumps(run_here(path, config["args"], eager)).encode()[:60000])
+        finally:
+            os._exit(0)
+    os.close(write)
+    data, until = b"", time.monotonic() + config["timeout"]
+    while (left := until - time.monotonic()) > 0:
+        if select.select([read], [], [], left)[0]:
+            part = os.read(read, 1 << 16)
+            if not part:
+                break
+            data += part
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    os.close(read)
+    kill_in(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        return json.loads(data)
+    except ValueError:
+        how = "timeout" if left <= 0 else signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "exit"
+        return {"kind": "crashed", "type": how, "message": "", "key": "", "frame": ""}
+
+
+def same(a, b):
+    return a.get("kind") == b.get("kind") and a.get("type") == b.get("type") and a.get("key") == b.get("key") and a.get("frame") == b.get("frame")
+
+
+class Oracle:
+    def __init__(self, config):
+        self.config, self.known, self.tests, self.began = config, {}, 0, time.monotonic()
+        self.want = self.eager = None
+
+    def over(self):
+        return 0 < self.config["max_tests"] <= self.tests or 0 < self.config["max_time"] <= time.monotonic() - self.began
+
+    def baseline(self, text):
+        self.want, self.eager = run(text, self.config), run(text, self.config, eager=True)
+        return self.want
+
+    def fails(self, text):
+        if text not in self.known:
+            if self.over():
+                return False
+            self.tests += 1
+            ok = False
+            with contextlib.suppress(SyntaxError, ValueError):
+                compile(text, "candidate", "exec", dont_inherit=True)
+                ok = same(run(text, self.config), self.want)
+                if ok:
+                    eager = run(text, self.config, eager=True)
+                    ok = not eager if not self.eager else not same(eager, self.want)
+            self.known[text] = ok
+        return self.known[text]
+
+
+# ---- the reduction ----
+
+def blocks_of(tree):
+    """Lists of statements, outermost first."""
+    found, level = [], [tree]
+    while level:
+        deeper = []
+        for node in level:
+            for name in BLOCKS:
+                if isinstance(getattr(node, name, None), list) and getattr(node, name) and isinstance(getattr(node, name)[0], ast.stmt):
+                    found.append((node, name))
+                    deeper += getattr(node, name)
+            deeper += getattr(node, "handlers", [])
+        level = deeper
+    return found
+
+
+def text_of(tree):
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def without(text, block, first, last):
+    """The program without these statements of its block-th list; None if there are none."""
+    tree = ast.parse(text)
+    blocks = blocks_of(tree)
+    if block >= len(blocks):
+        return None
+    node, name = blocks[block]
+    items = getattr(node, name)
+    if first >= len(items) or all(isinstance(s, ast.Pass) for s in items[first:last]):
+        return None
+    kept = items[:first] + items[last:]
+    setattr(node, name, kept or ([ast.Pass()] if name == "body" and not isinstance(node, ast.Module) else []))
+    if isinstance(node, ast.Try) and not node.handlers and not node.finalbody:
+        return None
+    return text_of(tree)
+
+
+def drop_statements(text, oracle):
+    """Halves of each list of statements, then quarters, ... as delta debugging does; outer lists first."""
+    block = 0
+    while block < len(blocks_of(ast.parse(text))):
+        node, name = blocks_of(ast.parse(text))[block]
+        size = len(getattr(node, name))
+        while size:
+            first = 0
+            while True:
+                node, name = (blocks_of(ast.parse(text)) + [(None, "")] * (block + 1))[block]
+                if node is None or first >= len(getattr(node, name)):
+                    break
+                smaller = without(text, block, first, first + size)
+                if smaller is not None and smaller != text and oracle.fails(smaller):
+                    text = smaller
+                else:
+                    first += size
+            size //= 2
+        block += 1
+    return text
+
+
+def simpler(node):
+    """Statements that may take the place of this one."""
+    if isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.AsyncWith)):
+        yield node.body
+        if getattr(node, "orelse", None):
+            yield node.orelse
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.decorator_list:
+        for i in range(len(node.decorator_list)):
+            kept = node.decorator_list[:i] + node.decorator_list[i + 1:]
+            yield [type(node)(**{**{f: getattr(node, f, None) for f in node._fields}, "decorator_list": kept})]
+
+
+def unwrap(text, oracle):
+    """Branches, loops and with blocks become their bodies."""
+    at = 0
+    while True:
+        tree = ast.parse(text)
+        places = [(node, name, i) for node, name in blocks_of(tree) for i in range(len(getattr(node, name)))]
+        if at >= len(places):
+            return text
+        node, name, i = places[at]
+        items = getattr(node, name)
+        for body in simpler(items[i]):
+            setattr(node, name, items[:i] + list(body) + items[i + 1:])
+            smaller = text_of(tree)
+            if smaller != text and oracle.fails(smaller):
+                text = smaller
+                break
+        else:
+            at += 1
+
+
+class Expressions(ast.NodeTransformer):
+    """Replaces the n-th expression that can be simpler by one of its operands, or by a smaller literal."""
+    def __init__(self, n):
+        self.n, self.seen, self.done = n, 0, False
+
+    def options(self, node):
+        if isinstance(node, ast.BinOp):
+            return [node.left, node.right]
+        if isinstance(node, ast.UnaryOp):
+            return [node.operand]
+        if isinstance(node, ast.IfExp):
+            return [node.body, node.orelse]
+        if isinstance(node, ast.Call):
+            own = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            return own + [a for a in node.args if not isinstance(a, (ast.Starred, ast.Constant))]
+        return []
+
+    def generic_visit(self, node):
+        for option in self.options(node) if isinstance(node, ast.expr) else []:
+            if self.seen == self.n:
+                self.seen, self.done = self.seen + 1, True
+                return option
+            self.seen += 1
+        return super().generic_visit(node)
+
+
+def simplify_expressions(text, oracle):
+    n = 0
+    while not oracle.over():
+        change = Expressions(n)
+        smaller = text_of(change.visit(ast.parse(text)))
+        if not change.done:
+            return text
+        if smaller != text and len(smaller) < len(text) and oracle.fails(smaller):
+            text = smaller
+        else:
+            n += 1
+    return text
+
+
+def reduce_source(text, oracle, say):
+    passes = (("statements", drop_statements), ("branches", unwrap), ("expressions", simplify_expressions))
+    before = None
+    while before != text and not oracle.over():
+        before = text
+        for name, step in passes:
+            lines, tests, began = len(text.splitlines()), oracle.tests, time.monotonic()
+            text = step(text, oracle)
+            if oracle.tests > tests:
+                say(name, f"{lines - len(text.splitlines())} lines dropped, {len(text.splitlines())} left; "
+                          f"{oracle.tests - tests} test{'s' * (oracle.tests - tests != 1)}, {time.monotonic() - began:.1f} s")
+    return text
+
+
+# ---- the result ----
+
+def fresh(path, config, **env):
+    """In a new Python: its status, and the end of what it printed."""
+    done = subprocess.run([sys.executable, path, *config["args"]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, cwd=config["folder"], timeout=config["timeout"],
+                          env={**os.environ, "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+                               "PYTHONPATH": os.pathsep.join(filter(None, (os.path.dirname(os.path.abspath(config["file"])),
+                                                                           os.environ.get("PYTHONPATH")))), **env})
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+def verified(path, config, want):
+    """"" if it fails the same way, and eager does not; else why not."""
+    try:
+        status, text = fresh(path, config)
+        if status == 0:
+            return "it ends with status 0"
+        if want["type"].rpartition(".")[2] not in text:
+            return "it fails with another error"
+        return ""
+    except subprocess.TimeoutExpired:
+        return "it takes too long"
+
+
+def with_note(text, config, oracle, how):
+    import torch
+    message = re.sub(re.escape(config["folder"]) + r"/\S*?/(?=[^/\s\"]+\.py)", "", oracle.want["message"])
+    note = [f"{oracle.want['type']}: {line}" if i == 0 else line for i, line in enumerate(message.splitlines()[:8])]
+    note += ["", f"failure: {oracle.want['type']} while Dynamo captures the program"
+                 + ("; eager does not fail" if not oracle.eager else ""),
+             f"versions: torch {torch.__version__}, Python {sys.version.split()[0]}", f"made by {config['tool']}: {config['command']}",
+             f"verified: {how}"]
+    return text + "\n" + "".join(f"# {line}".rstrip() + "\n" for line in note)
+
+
+def reduce_program(config):
+    import torch, torch._dynamo, torch._inductor.compile_fx
+    torch.set_num_threads(1)
+    freeze()
+    def say(label, what):
+        if not config["quiet"]:
+            print(f"{label:<12}{what}", file=sys.stderr, flush=True)
+    with open(config["file"]) as f:
+        original = f.read()
+    text = text_of(ast.parse(original))
+    oracle = Oracle(config)
+    say("source", f"{config['file']}: {len(text.splitlines())} lines")
+    found = oracle.baseline(text)
+    if not found:
+        say("failure", "in an empty directory the program does not fail: it needs its own files")
+        return 5
+    say("failure", f"{found['type']}: {next(iter(found['message'].splitlines()), '')}"[:300])
+    if found["type"] != config["type"]:
+        say("failure", f"that is not what the program showed ({config['type']})")
+        return 5
+    if oracle.eager and same(oracle.eager, found):
+        say("failure", "eager fails the same way: not a failure of torch.compile")
+        return 1
+    text = reduce_source(text, oracle, say)
+    output, status = config["output"], 0
+    trial = os.path.join(config["folder"], os.path.basename(output))
+    with open(trial, "w") as f:
+        f.write(text)
+    why = verified(trial, config, found)
+    if why:
+        text, status = original, 5
+    say("verified", f"no: {why}: the result is the original" if why else "it fails the same way in a fresh process, and not in eager"
+        if not oracle.eager else "it fails the same way in a fresh process")
+    with open(output + ".new", "w") as f:
+        f.write(with_note(text, config, oracle, f"NOT: {why}" if why else "fails the same way in a fresh process with all caches off"))
+    os.replace(output + ".new", output)
+    say("result", f"{len(text.splitlines())} of {len(original.splitlines())} lines, in {output}; {oracle.tests} tests, "
+                  f"{time.monotonic() - oracle.began:.1f} s")
+    return status
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as document:
+        given = json.load(document)
+    given["folder"] = tempfile.mkdtemp(prefix="fxminify-source-", dir=given["folder"])
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(given["folder"], "cache")
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        ended = reduce_program(given)
+    finally:
+        shutil.rmtree(given["folder"], ignore_errors=True)
+    sys.exit(ended)
