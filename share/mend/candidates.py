@@ -466,6 +466,9 @@ class Candidates(Regions, Parts):
         if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the numbers are the same
             self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")]) if len(s.block(st)) > 1 else None},
                      price="the shortcut is not taken any more")
+        if len(st.body) == 1 and not st.orelse and isinstance(st.body[0], (ast.Continue, ast.Return)) and st is not s.block(st)[-1] and s.alone(st):
+            self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")])},
+                     price="the shortcut is not taken any more; equal as far as it was tried")
         if len(st.body) == 1 and isinstance(st.body[0], ast.Return) and st.body[0].value is not None:
             block = s.block(st)
             i = block.index(st)
