@@ -37,7 +37,7 @@ def passable(kind):
     return PASSABLE.get(kind.partition(":")[0])
 
 
-class Candidates:
+class Candidates(Regions, Parts):
     def __init__(self, server, request):
         self.server, self.texts, self.finding = server, dict(request["texts"]), request["finding"]
         self.out, self.seen, self.sources, self.types = [], set(), {}, {}
@@ -134,11 +134,14 @@ class Candidates:
             self.operators(s, f, st)
             if isinstance(st, ast.If):
                 self.branches(s, f, st)
+                self.split(s, f, st)
             if isinstance(st, ast.Assert):
                 self.asserts(s, f, st, st.test, s.seg(st.msg) if st.msg else None)
         if statements:
             self.numbers(s, f, statements[0])
             self.constants(s, f, statements[0])
+            self.draws(s, f, statements[0])
+            self.fills(s, statements[0])
             self.guards(s, f, statements)
 
     # ---- an operator around statements that only have effects ----
@@ -463,6 +466,9 @@ class Candidates:
         if a and not st.orelse and len(a) == 1 and a[0][1] == "None":  # "if mask.all(): mask = None": without it the numbers are the same
             self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")]) if len(s.block(st)) > 1 else None},
                      price="the shortcut is not taken any more")
+        if len(st.body) == 1 and not st.orelse and isinstance(st.body[0], (ast.Continue, ast.Return)) and st is not s.block(st)[-1] and s.alone(st):
+            self.add("branchless", "without the shortcut: the general case is computed always", {s.path: s.edit([(s.rows(st), "")])},
+                     price="the shortcut is not taken any more; equal as far as it was tried")
         if len(st.body) == 1 and isinstance(st.body[0], ast.Return) and st.body[0].value is not None:
             block = s.block(st)
             i = block.index(st)
@@ -668,97 +674,6 @@ class Candidates:
                 changes.append(((s.rows(t)[0],) * 2, before))
         if changes:
             self.add("dynamic", "mark_dynamic(%s)" % "; ".join(sorted(set(shown)))[:60], {s.path: s.edit(changes)})
-
-    # ---- settings and what is compiled ----
-
-    def config(self, lines):
-        s = self.source(self.server.main)
-        at = s.after_imports()
-        return {s.path: s.edit([((at, at), s.imports() + ("" if not s.imports() else "") + "".join(lines))])}
-
-    def settings(self, words, recompile):
-        have = self.server.text_of(self.server.main, self.texts)
-        def add(*pairs):
-            lines = ["torch._dynamo.config.%s = %s\n" % p for p in pairs if p[0] not in have]
-            if lines:
-                self.add("setting", "; ".join("%s = %s" % p for p in pairs), self.config(lines))
-        for name, value in re.findall(r"torch\._dynamo\.config\.(\w+) = (\w+)", words):
-            if "limit" not in name:
-                add((name, value))
-        scalar, shape = ("capture_scalar_outputs", "True"), ("capture_dynamic_output_shape_ops", "True")
-        if recompile:
-            if any("." in n for n in getattr(self, "names", [])):
-                add(("allow_unspec_int_on_nn_module", "True"))
-            if re.search(r"float|\d\.\d", words):
-                add(("specialize_float", "False"))
-            if re.search(r"size|shape", words):
-                add(("force_parameter_static_shapes", "False"))
-        else:
-            if re.search(r"item|tolist|int\(|scalar|capture_scalar|float\(|data-dependent|SymInt|unbacked", words, re.I):
-                add(scalar)
-            if re.search(r"nonzero|masked|unique|dynamic|index|output_shape|shape", words, re.I):
-                add(shape)
-                add(scalar, shape)
-
-    def compiled(self, function):
-        """The boundary of what is compiled, moved inward; and dynamic=True."""
-        function = re.sub(r"^torch_dynamo_resume_in_(\w+)_at_\d+$", r"\1", function)
-        files = [self.source(p) for p in self.files()]
-        lists = {n.targets[0].attr: s.seg(n.value) for s in files for n in ast.walk(s.tree) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Attribute)
-                 and isinstance(n.value, ast.Call) and re.search(r"ModuleList|ModuleDict", s.seg(n.value.func))}
-        for s in files:
-            for n in ast.walk(s.tree):
-                if isinstance(n, ast.Call) and s.seg(n.func) == "torch.compile":
-                    words = ", ".join(s.seg(k) for k in n.keywords)
-                    decorates = isinstance(n.up, ast.FunctionDef) and n in n.up.decorator_list
-                    if "dynamic" not in words:
-                        self.add("dynamic", "dynamic=True", {s.path: s.edit([(n, s.seg(n)[:-1].rstrip(", ") + (", " if n.args or n.keywords else "") + "dynamic=True)")])})
-                    if not decorates and n.args and isinstance(n.up, ast.Assign) and n.up.value is n and lists and s.alone(n.up):
-                        self.blocks(s, n, words, any("Sequential(" in t for t in lists.values()))
-                elif isinstance(n, ast.FunctionDef):
-                    for d in n.decorator_list:
-                        if s.seg(d) == "torch.compile":
-                            self.add("dynamic", "dynamic=True", {s.path: s.edit([(d, "torch.compile(dynamic=True)")])})
-            self.inward(s, function)
-
-    def blocks(self, s, n, words, sequential):
-        # nn.Sequential().compile() compiles nothing (torch 2.13): the frame of a module of torch's own is skipped
-        compiled = "_layer.forward = torch.compile(_layer.forward%s)" % (words and ", " + words) if sequential else "_layer.compile(%s)" % words
-        target, pad, end = s.seg(n.up.targets[0]), s.indent(n.up), s.offset[n.up.end_lineno]
-        loop = ("%sfor _layers in %s.modules():\n%s    if isinstance(_layers, (torch.nn.ModuleList, torch.nn.ModuleDict)):\n"
-                "%s        for _layer in _layers.children():\n%s            %s\n") % (pad, target, pad, pad, pad, compiled)
-        self.add("region", "each block of the lists of modules is compiled, not the whole", {s.path: s.edit([(n, s.seg(n.args[0])), ((end, end), loop)])}, region=True)
-
-    def inward(self, s, function):
-        """What a compiled function calls, instead of itself."""
-        compiled = self.compiled_names(s)
-        for n in ast.walk(s.tree):
-            if not isinstance(n, ast.FunctionDef) or n.name not in set(compiled) | {getattr(a, "id", "") for c in compiled.values() if isinstance(c, ast.Call) for a in c.args}:
-                continue
-            remove, words = [], ""
-            for d in n.decorator_list:
-                if s.seg(d).startswith("torch.compile"):
-                    remove.append(((s.offset[d.lineno - 1], s.offset[d.end_lineno]), ""))
-                    words = ", ".join(s.seg(k) for k in getattr(d, "keywords", []))
-            for c in compiled.values():
-                if isinstance(c, ast.Call) and c.args and getattr(c.args[0], "id", "") == n.name:
-                    remove.append((c, n.name))
-                    words = ", ".join(s.seg(k) for k in c.keywords)
-            if not remove:
-                continue
-            # The backward pass and the optimizer are most of what such a step has in graphs; outside of it they run as torch's own code.
-            steps = any(isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr == "backward" for x in ast.walk(n))
-            outside = {"price": "the backward pass and the optimizer are outside of what is compiled", "least": 0.02} if steps else {}
-            called = {(x.func.attr if isinstance(x.func, ast.Attribute) else getattr(x.func, "id", "")) for x in ast.walk(n) if isinstance(x, ast.Call)}
-            for a in s.tree.body:
-                if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in loads(n) & called:
-                    end, name = s.offset[a.end_lineno], a.targets[0].id
-                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s = torch.compile(%s%s)\n" % (name, name, ", " + words if words else ""))])}, region=True, **outside)
-            for g in ast.walk(s.tree):
-                if isinstance(g, ast.FunctionDef) and g.name in called and g is not n and not g.name.startswith("__"):
-                    at = s.offset[g.lineno - 1] if not g.decorator_list else s.offset[g.decorator_list[0].lineno - 1]
-                    mark = s.indent(g) + ("@torch.compile(%s)\n" % words if words else "@torch.compile\n")
-                    self.add("region", "%s() is compiled, not %s()" % (g.name, n.name), {s.path: s.edit(remove + [((at, at), mark)])}, region=True)
 
 
 def stripped(s, n, how):

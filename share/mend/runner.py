@@ -189,6 +189,11 @@ class Program:
             program.note_outer(result)
             return result
         try:
+            from torch._dynamo.eval_frame import skip_code
+            skip_code(outermost.__code__)  # this frame is not the program's: Dynamo leaves it and compiles what it calls
+        except ImportError:
+            pass
+        try:
             outermost.__dict__.update(call.__dict__)
             outermost.__name__, outermost.__qualname__, outermost.__doc__ = call.__name__, call.__qualname__, call.__doc__
             outermost.__wrapped__ = call

@@ -35,7 +35,7 @@ done <<'END'
 tensor 'x' size mismatch at index 1. expected 77, actual 154|fix +torch\._dynamo\.mark_dynamic\(x, 1\)
 tensor 'w' size mismatch at index 0. expected 77, actual 154. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters.|fix +torch\._dynamo\.config\.force_parameter_static_shapes = False
 tensor 'x' stride mismatch at index 0. expected 77, actual 154|fix +x = x\.contiguous\(\)
-tensor 'x' requires_grad mismatch. expected requires_grad=0|fix +Pass x\.detach\(\)
+tensor 'x' requires_grad mismatch. expected requires_grad=0|hint +Two variants are right
 GLOBAL_STATE changed: grad_mode |fix +Always call it in the same grad mode
 ___check_type_id(batch, 94003), type=<class 'data.Batch'>|hint +Use one compiled function per type
 ___check_obj_id(mode, 94003), type=<class 'function'>|hint +Create mode once
@@ -60,4 +60,37 @@ recompile 1 "0/0: tensor 'x' dtype mismatch. expected Float, actual Double" | se
 ranks=$(fxexplain --all ranks)
 like "all but one" "$ranks" 'size of x at dim 0.*ranks +69 of 70, not 37'
 like "and the one" "$ranks" 'ranks +37'
+
+# ---- what follows from a break is reported with it, and has no fix of its own; what a branch needs is no setting ----
+b='V1127 00:05:08.748000 7178 torch/_dynamo/symbolic_convert.py:5124] [0/0] [__graph_breaks]'
+# at_break LINE_OF_CODE RECOMPILE_REASON
+at_break() {
+	cat <<-END
+		$b Graph break in user code at /home/me/app.py:4
+		$b Graph Break Reason: Unsupported Tensor.item() call with capture_scalar_outputs=False
+		$b   Explanation: Dynamo does not support tracing it.
+		$b   Hint: Set \`torch._dynamo.config.capture_scalar_outputs = True\` to include these operations.
+		$b   Developer debug context: call_method TensorVariable() item () {}
+		$b User code traceback:
+		$b   File "/home/me/app.py", line 4, in f
+		$b     $1
+	END
+	printf '%s [1/1] [__recompiles] Recompiling function torch_dynamo_resume_in_f_at_4 in /home/me/app.py:4\n' "$head"
+	printf '%s [1/1] [__recompiles]     triggered by the following guard failure(s):\n%s [1/1] [__recompiles]     - 1/0: %s\n' "$head" "$head" "$2"
+}
+at_break "n = y.sum().item()" "___stack0 == 0.0" | fxexplain --all - >out
+like "a value of the line that breaks: with the break" "$(cat out)" \
+	"What to look at, worst first \(1\).*cost .*; causes: 1 recompile of the rest of f after line 4: the value of line 4 is no longer 0\.0"
+unlike "without a fix of its own" "$(cat out)" "___stack|torch\.tensor\("
+at_break "n = y.sum().item()" "tensor 'y' requires_grad mismatch. expected requires_grad=0" | fxexplain - >out
+like "a gradient between two layers, too" "$(cat out)" "causes: 1 recompile of the rest of f after line 4: y now requires grad"
+unlike "and nobody is told to end training" "$(cat out)" "detach"
+at_break "n = y.sum().item()" "tensor 'y' size mismatch at index 0. expected 3, actual 5" | fxexplain - >out
+like "a size is its own reason" "$(cat out)" "worst first \(2\).*mark_dynamic\(y, 0\)"
+at_break "if h.abs().max().item() > 100:" "___stack0 == 0.0" | fxexplain --all - >out
+like "a branch: where, or an operator" "$(cat out)" "fix +y = torch\.where\(cond.*@torch\.library\.custom_op\(\"ns::check\""
+unlike "no setting helps there, not even torch's" "$(cat out)" "config\.capture_scalar_outputs = True"
+like "a check" "$(at_break 'if y.sum().item() < 0: raise ValueError("no")' "___stack0 == 0.0" | fxexplain -)" "fix +torch\._assert_async\("
+like "a list that grows" "$(at_break 'self.history.append(loss.item())' "___stack0 == 0.0" | fxexplain -)" "fix +@torch\.library\.custom_op\(\"ns::note\""
+like "how often a fix was tried" "$(at_break 'self.history.append(loss.item())' "___stack0 == 0.0" | fxexplain -)" "one operator of the graph; tried in [0-9]+ programs: [0-9]+"
 done_testing

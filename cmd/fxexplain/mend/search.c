@@ -95,6 +95,8 @@ static bool given_up(const struct mend_search *s, struct slice key)
 static struct slice went_with(struct mend_search *s, const struct mend_trial *old, const struct finding *g, const struct mend_trial *new)
 {
 	LOCAL_BUF b = {0};
+	if (g && new->n.recompiles < old->n.recompiles)
+		buf_add_slice(&b, g->follows);
 	for (uint32_t i = 0; i < old->x.n_finding; i++) {
 		const struct finding *h = &old->x.finding[i];
 		if (h != g && trial_counts(h) && trial_gone(old, h, new)) {
@@ -104,6 +106,15 @@ static struct slice went_with(struct mend_search *s, const struct mend_trial *ol
 		}
 	}
 	return arena_slice(&s->arena, buf_slice(&b));
+}
+
+/* What coverage is measured by: the program as it was, or as its last region left it. */
+static uint64_t ops_before(const struct mend_search *s)
+{
+	for (uint32_t i = s->n_step; i-- > 0;)
+		if (slice_is(s->step[i].kind, "region"))
+			return s->step[i].trial->n.ops;
+	return s->base->n.ops;
 }
 
 /* given: what the candidate itself says; 0: nothing. */
@@ -116,7 +127,7 @@ static const char *covers(const struct mend_search *s, struct slice kind, double
 		least = given;
 	if (s->crashes)
 		return NULL; /* what it compiled before it crashed cannot be compared */
-	return (double)t->n.ops < least * (double)s->base->n.ops ? "less is compiled" : NULL;
+	return (double)t->n.ops < least * (double)ops_before(s) ? "less is compiled" : NULL;
 }
 
 static void keep(struct mend_search *s, struct search_step step)
@@ -135,7 +146,8 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	struct search_try row = {
 	    .finding = finding, .place = place, .kind = json_dup(t, c, "kind", &s->arena), .title = json_dup(t, c, "title", &s->arena)};
 	struct slice texts = arena_slice(&s->arena, json_raw(t, json_get(t, c, "texts")));
-	bool region = json_flag(t, c, "region");
+	/* Once other calls are the compiled ones, they stay it. */
+	bool region = json_flag(t, c, "region") || (s->n_step && s->step[s->n_step - 1].region);
 	const char *known = mend_journal_refused(s->journal, texts);
 	if (known) {
 		row.verdict = arena_textf(&s->arena, "%s (from the journal)", known);
@@ -157,7 +169,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 											      : SLICE("the break stays");
 	else if (less)
 		row.verdict = arena_textf(&s->arena, "%s: %llu of %llu operations in graphs", less, (unsigned long long)r->n.ops,
-					  (unsigned long long)s->base->n.ops);
+					  (unsigned long long)ops_before(s));
 	else {
 		struct mend_trial *q =
 		    run(s, (struct trial_spec){.texts = texts, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);

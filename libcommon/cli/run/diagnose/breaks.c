@@ -126,6 +126,16 @@ static struct slice break_hints_sorted(struct explanation *x, struct slice hints
 	return explain_keep(x, buf_slice(&b));
 }
 
+static struct slice without_line(struct explanation *x, struct slice lines, const char *word)
+{
+	LOCAL_BUF b = {0};
+	struct slice line;
+	while (slice_line(&lines, &line))
+		if (!slice_find(line, word))
+			add_line(&b, line);
+	return explain_keep(x, buf_slice(&b));
+}
+
 struct slice break_hints(struct explanation *x, const struct break_text *text)
 {
 	LOCAL_BUF b = {0};
@@ -283,6 +293,19 @@ static struct slice logging_call(struct slice frames, struct slice code)
 	return found;
 }
 
+/* What kind of statement breaks, for the table (breaks/fixes.txt): the log has only its first line. */
+static const char *statement(struct slice code)
+{
+	static const char *const branch[] = {"if ", "elif ", "while "};
+	static const char *const effect[] = {"print(", ".append(", ".add(", ".update(", ".info(", ".warning(", ".debug(", ".log(", " += "};
+	code = slice_trim(code);
+	if (slice_starts(code, "assert ") || slice_find(code, ": raise "))
+		return "[check]";
+	if (slice_any(code, branch, slice_starts))
+		return "[branch]";
+	return slice_any(code, effect, slice_has) && !slice_starts(code, "return ") ? "[effect]" : "";
+}
+
 /* The table's "logger.info" is the method that the program calls. */
 static struct slice with_method(struct explanation *x, struct slice advice, struct slice call)
 {
@@ -343,7 +366,7 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->frames = explain_text(x, b->stack);
 	/* Not the explanation: it names examples other than this one. */
 	const struct slice text[] = {explain_text(x, b->reason), explain_text(x, b->context), explain_text(x, b->loc.code),
-				     b->gb == GB_DELAYED ? r->why : slice_of(NULL, 0)};
+				     b->gb == GB_DELAYED ? r->why : slice_of(NULL, 0), slice_str(statement(explain_text(x, b->loc.code)))};
 	struct cause cause;
 	cause_find(x, text[0], r->why, text[1], &cause);
 	r->title = cause.kind ? cause.title : r->title;
@@ -351,6 +374,9 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 		r->cause = explain_break_cause(x, r->title, text[1], text[2]);
 	r->torch_hint = b->gb == GB_BACKEND ? slice_of(NULL, 0) /* "Set fullgraph=False": it is */
 					    : break_hints_sorted(x, explain_text(x, b->hints));
+	if (text[4].n &&
+	    slice_find(text[2], ".item(")) /* "Set torch._dynamo.config.capture_scalar_outputs": a branch needs the value still */
+		r->torch_hint = without_line(x, r->torch_hint, "capture_scalar_outputs");
 	if (cause.kind == CAUSE_NO_FAKE && (r->fix = cause_fake_kernel(x, cause.op)).n)
 		return;
 	bool loop = b->gb == GB_IN_LOOP; /* caused by another break inside a loop: what fixes that one fixes this one */

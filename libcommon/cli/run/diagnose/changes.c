@@ -5,7 +5,7 @@
 enum { CLIP = 200, BOUNDS_MOST = 10000 };
 
 /* L['x'] and G['x'] become x; a closure's cell stays as it is. */
-struct slice plain_name(struct slice s)
+static struct slice plain_name(struct slice s)
 {
 	s = slice_trim(s);
 	if (s.n > 5 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' && s.p[s.n - 2] == '\'' && s.p[s.n - 1] == ']' &&
@@ -14,20 +14,35 @@ struct slice plain_name(struct slice s)
 	return s;
 }
 
-/* The same inside an expression: len(G['SEEN']) == 2 becomes len(SEEN) == 2. */
+/* The end of "['norm']" that begins at s.p[at]: behind its "]"; 0 if none begins there. */
+static size_t quoted_end(struct slice s, size_t at)
+{
+	const char *quote = at + 3 < s.n && s.p[at] == '[' && s.p[at + 1] == '\'' ? memchr(s.p + at + 2, '\'', s.n - at - 2) : NULL;
+	return quote && quote + 1 < s.p + s.n && quote[1] == ']' ? (size_t)(quote + 2 - s.p) : 0;
+}
+
+/* The same inside an expression: len(G['SEEN']) == 2 becomes len(SEEN) == 2. Attributes of a module are in dicts of its own. */
 struct slice plain_names(struct explanation *x, struct slice s)
 {
+	static const char *const held[] = {"._modules[", "._parameters[", "._buffers["};
 	LOCAL_BUF b = {0};
 	while (s.n) {
-		const char *quote =
-		    s.n > 4 && (s.p[0] == 'L' || s.p[0] == 'G') && s.p[1] == '[' && s.p[2] == '\'' ? memchr(s.p + 3, '\'', s.n - 3) : NULL;
-		bool name = quote && quote + 1 < s.p + s.n && quote[1] == ']';
-		if (name)
-			buf_add(&b, s.p + 3, (size_t)(quote - s.p - 3));
-		else
+		size_t from = 0, end = 0;
+		if (s.p[0] == 'L' || s.p[0] == 'G')
+			end = quoted_end(s, from = 1);
+		for (size_t i = 0; i < ARRAY_LEN(held) && !end; i++)
+			if (slice_starts(s, held[i]))
+				end = quoted_end(s, from = strlen(held[i]) - 1);
+		struct slice name = slice_of(s.p + from + 2, end ? end - from - 4 : 0);
+		bool digit = name.n && is_digit(name.p[0]); /* a block of a Sequential: self.body[0] */
+		if (!end)
 			buf_addc(&b, *s.p);
-		size_t n = name ? (size_t)(quote - s.p) + 2 : 1;
-		s = slice_of(s.p + n, s.n - n);
+		else if (from == 1)
+			buf_add_slice(&b, name);
+		else
+			buf_addf(&b, digit ? "[%.*s]" : ".%.*s", SL(name));
+		end = end ? end : 1;
+		s = slice_of(s.p + end, s.n - end);
 	}
 	return explain_keep(x, buf_slice(&b));
 }

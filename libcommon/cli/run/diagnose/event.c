@@ -254,32 +254,6 @@ static void constants(struct explanation *x)
 	}
 }
 
-/* Recompiles of the code after a break, because of a value that crosses it: reported with the break. */
-static void crossings(struct explanation *x)
-{
-	for (uint32_t i = 0; i < x->n_frame; i++) {
-		const struct frame_view *v = &x->frame[i];
-		bool all = v->finding != NONE && !x->facts->frame[v->row].limited;
-		struct slice of;
-		uint32_t line;
-		for (uint32_t k = v->first; all && k < v->first + v->n; k++)
-			all = !x->step[k].change.n || slice_find(x->step[k].change, "___stack") != NULL;
-		if (!all || !facts_resume_name(explain_text(x, x->facts->frame[v->row].loc.function), &of, &line))
-			continue;
-		for (uint32_t k = 0; k < x->n_group && k < LOOKED_AT; k++) {
-			const struct break_group *b = &x->group[k];
-			if (b->finding == NONE || b->loc.file != x->facts->frame[v->row].loc.file || b->loc.line != line)
-				continue;
-			struct finding *g = &x->finding[explain_told_by(x, b->finding)], *r = &x->finding[v->finding];
-			g->cost =
-			    explain_textf(x, "%.*s; %u recompile%s of the code after it, because of a value that crosses the break",
-					  SL(g->cost), x->facts->frame[v->row].recompiles, plural(x->facts->frame[v->row].recompiles));
-			r->into = b->finding;
-			break;
-		}
-	}
-}
-
 /* A break in the code of torch or of a package that no setting avoids: one more reason to move that call. */
 static bool is_foreign(const struct finding *g)
 {
@@ -473,7 +447,6 @@ void explain_events(struct explanation *x)
 	breaks_of_failures(x);
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++)
 		others(x, i);
-	crossings(x);
 	constants(x);
 	operands(x);
 	beside(x);

@@ -30,11 +30,13 @@ void explain(struct explanation *x, struct facts *f)
 	explain_damage(x);
 	explain_ranks(x);
 	explain_events(x);
+	explain_consequences(x);
 	explain_bugs(x);
 	explain_own_lines(x);
 	explain_same_call(x);
 	explain_release(x);
 	explain_foreign_breaks(x);
+	explain_tried(x);
 	explain_titles(x);
 	explain_headline(x);
 	explain_order(x);

@@ -19,6 +19,7 @@
  *     evidence.c     what a message proves about it, and what not
  *     breaks.c       graph breaks by user line, with their cost
  *     recompiles.c   recompiles by frame, the guard that failed, limits
+ *     consequence.c  recompiles that are there only because of a break
  *     workers.c      processes that compile kernels: those that died or hang
  *     shapes.c       symbols: source, value, range, what bounded them
  *     times.c        compile time by compile id and phase, caches, CUDA graphs
@@ -26,6 +27,7 @@
  *     known.c        messages of the knowledge base
  *     bugs.c         known bugs of torch that a failure looks like
  *     release.c      drops fixes that name something this torch lacks
+ *     tried.c        in how many programs a fix was tried, and worked
  *
  * A finding is something a person should act on or know. The rest is in the views.
  */
@@ -68,6 +70,7 @@ struct finding {
 	double call_us;          /* microseconds that it costs on each call (order.h); < 0: none, or unknown */
 	bool in_python;          /* a whole function permanently falls back to eager */
 	struct slice cost;       /* "2 more graphs, 1 call in eager, 0.31 s of compile time" */
+	struct slice follows;    /* titles of the findings that are consequences of this one, one per line; also at the end of cost */
 	struct slice why;        /* the cause, from the log or the knowledge base */
 	struct slice evidence;   /* lines quoted from the input, one per line; at most 6 */
 	struct slice fix;        /* what to change, tried in tests/live/fixes; one per line, best first; code where possible */
@@ -111,7 +114,9 @@ struct frame_step {
 	uint32_t recompile;  /* row of facts.recompile that caused it, NONE for the first */
 	struct slice change; /* "size of x at dim 0: 3 -> 5"; empty for the first */
 	struct slice fix, hint;
-	bool placed; /* a line of the program made the guard: recompile's loc */
+	bool placed;  /* a line of the program made the guard: recompile's loc */
+	bool crosses; /* a value on the stack at the break before this code */
+	bool grad;    /* requires_grad of a tensor */
 };
 /* shapes.c */
 struct symbol_view {
@@ -203,8 +208,10 @@ void explain_times(struct explanation *x);
 void explain_workers(struct explanation *x);
 void explain_known(struct explanation *x);
 void explain_release(struct explanation *x);        /* release.c, after those that have fixes */
+void explain_tried(struct explanation *x);          /* tried.c, after that */
 void explain_headline(struct explanation *x);       /* headline.c */
 void explain_events(struct explanation *x);         /* event.c, after all others */
+void explain_consequences(struct explanation *x);   /* consequence.c, after that */
 void explain_bugs(struct explanation *x);           /* bugs.c, after that */
 void explain_same_call(struct explanation *x);      /* event.c, after explain_own_lines */
 void explain_foreign_breaks(struct explanation *x); /* the same */

@@ -66,7 +66,7 @@ static void size_advice(struct explanation *x, struct slice name, struct slice d
 /* "tensor 'x' size mismatch at index 0. expected 3, actual 5" and the like. */
 static bool tensor_guard(struct explanation *x, struct slice g, struct guard_words *w)
 {
-	struct slice name = plain_name(between(g, "tensor '", "' ")), what = between(g, "' ", " mismatch");
+	struct slice name = plain_names(x, between(g, "tensor '", "' ")), what = between(g, "' ", " mismatch");
 	struct slice old = number_end(between(g, "expected ", ", actual")), after = between(g, "actual ", NULL);
 	/* "actual 5. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to ..." */
 	bool parameter = slice_find(after, "force_parameter_static_shapes") != NULL;
@@ -94,8 +94,10 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		w->kind = GUARD_GRAD;
 		w->change = explain_textf(x, "%.*s now %s", SLN(name, CLIP),
 					  slice_find(g, "requires_grad=0") ? "requires grad" : "does not require grad");
-		w->fix = explain_textf(x, "Pass %.*s.detach() where you need no gradient, or always pass it with the same requires_grad.",
-				       SLN(name, CLIP));
+		/* Not x.detach(): what comes from a layer before would no longer be trained. */
+		w->hint = SLICE(
+		    "Two variants are right where it is called with and without gradients; for one, call it under one grad mode, with "
+		    "arguments that always have the same requires_grad.");
 		return true;
 	}
 	w->kind = slice_is(what, "dtype") ? GUARD_DTYPE : slice_is(what, "rank") ? GUARD_RANK : GUARD_TENSOR;
@@ -130,7 +132,7 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 	bool type = slice_find(g, "check_type_id(") != NULL, object = slice_find(g, "check_obj_id(") != NULL;
 	if (!type && !object)
 		return false;
-	struct slice name = plain_name(between(g, type ? "check_type_id(" : "check_obj_id(", ", "));
+	struct slice name = plain_names(x, between(g, type ? "check_type_id(" : "check_obj_id(", ", "));
 	struct slice old = explain_text(x, r->type_old), new = explain_text(x, r->type_new);
 	w->kind = type ? GUARD_TYPE : GUARD_OBJECT;
 	if (type) {
@@ -402,6 +404,31 @@ static struct guard_words rejected_by_older(struct explanation *x, const struct 
 	return first;
 }
 
+/* "___stack0" is what the line of the break left on Python's stack: no name that the program has, and gone with the break. */
+static void value_that_crosses(struct explanation *x, const struct frame_view *v, struct frame_step *s)
+{
+	static const char own[] = "___stack";
+	LOCAL_BUF b = {0};
+	struct slice rest = s->change, of;
+	uint32_t line = 0;
+	if (!slice_find(rest, own))
+		return;
+	(void)facts_resume_name(explain_text(x, x->facts->frame[v->row].loc.function), &of, &line);
+	for (const char *p; (p = slice_find(rest, own));) {
+		buf_add(&b, rest.p, (size_t)(p - rest.p));
+		rest = slice_of(p + sizeof(own) - 1, (size_t)(rest.p + rest.n - p) - sizeof(own) + 1);
+		while (rest.n && is_digit(rest.p[0]))
+			rest = slice_of(rest.p + 1, rest.n - 1);
+		buf_adds(&b, "the value of ");
+		line ? buf_addf(&b, "line %u", line) : buf_adds(&b, "the line that breaks");
+	}
+	buf_add_slice(&b, rest);
+	s->change = explain_keep(x, buf_slice(&b));
+	s->crosses = true;
+	s->fix = slice_of(NULL, 0);
+	s->hint = SLICE("What changes is a value of the line that breaks: it goes with the break.");
+}
+
 static void add_step(struct explanation *x, struct frame_view *v, struct intern *before, uint32_t compile, uint32_t recompile,
 		     const struct chain *symbols)
 {
@@ -416,6 +443,8 @@ static void add_step(struct explanation *x, struct frame_view *v, struct intern 
 		s.placed = !w.zero_one;
 		s.fix = w.fix;
 		s.hint = w.hint;
+		s.grad = w.kind == GUARD_GRAD;
+		value_that_crosses(x, v, &s);
 	}
 	if (s.change.n)
 		remember(before, s.change);

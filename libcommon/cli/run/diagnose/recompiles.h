@@ -33,9 +33,8 @@ struct guard_words {
 FOR_TESTS struct guard_words guard_words(struct explanation *x, const struct fact_recompile *r);
 /* "torch._dynamo.exc.FailOnRecompileLimitHit: ...", which torch raises with fullgraph=True; FailOnCacheLimitHit before 2.7 */
 bool limit_raises(struct slice text);
-/* L['x'] and G['x'] are x in the program. */
-struct slice plain_name(struct slice s);
-struct slice plain_names(struct explanation *x, struct slice s); /* anywhere in it */
+/* L['x'] and G['x'] are x in the program, L['self']._modules['norm'].steps is self.norm.steps. */
+struct slice plain_names(struct explanation *x, struct slice s);
 
 /* changes.c: "STEP" of "STEP is no longer 1", "size of x at dim 0" of "size of x at dim 0: 4 -> 6". */
 struct slice what_changed(struct slice change);

@@ -1,0 +1,14 @@
+import torch
+
+FIX = r"torch._assert_async\("
+
+def before(x):
+    if x.sum() < 0: raise ValueError("negative")
+    return x * 2
+
+def after(x):
+    torch._assert_async(x.sum() >= 0, "negative")
+    return x * 2
+
+def calls():
+    yield torch.ones(3),
