@@ -489,6 +489,18 @@ FACT(fact_worker);
 	X(of, U64, calls, NULL, NULL)
 FACT(fact_phase);
 
+/* A run of the C++ compiler ("compile_file": torch/_inductor/cpp_builder.py, run_compile_cmd), in the order in which they ended. Kernels are
+ * built by threads that have no compile id, one run for each; an end belongs to the run that began first, which is right as long as they take
+ * about equally long. */
+#define ROW_fact_build(X, of) \
+	X(of, SRC, src, NULL, NULL) \
+	X(of, INDEX, compile, NULL, "that waits for it; or NONE") \
+	X(of, BOOL, threaded, NULL, "in a thread of the pool: a kernel") \
+	X(of, TEXT, within, NULL, "the block around it: async_compile.wait, PyCodeCache.load_by_key_path, Scheduler.codegen, ...") \
+	X(of, SECONDS, start, NULL, "since the log's first event") \
+	X(of, SECONDS, seconds, NULL, NULL)
+FACT(fact_build);
+
 /* A graph from Dynamo or AOTAutograd. Ops and guards are complete only with .keep_graphs, .keep_guards. */
 #define ROW_fact_graph(X, of) \
 	X(of, SRC, src, NULL, NULL) \
@@ -641,6 +653,7 @@ struct facts {
 	ROWS(struct fact_vllm_piece, vllm_piece);
 	ROWS(struct fact_vllm_pass, vllm_pass);
 	ROWS(struct fact_phase, phase);
+	ROWS(struct fact_build, build);
 	ROWS(struct fact_graph, graph);
 	ROWS(struct fact_step, step);
 	ROWS(struct fact_span, span);
@@ -741,6 +754,7 @@ uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id 
 	X(vllm_piece, fact_vllm_piece) \
 	X(vllm_pass, fact_vllm_pass) \
 	X(phase, fact_phase) \
+	X(build, fact_build) \
 	X(graph, fact_graph) \
 	X(step, fact_step) \
 	X(span, fact_span) \
