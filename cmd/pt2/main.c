@@ -64,12 +64,13 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command, runs_command;
+extern const struct opt_command top_command, attach_command, runs_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
 #undef X
 	& top_command,
+    &attach_command,
     &runs_command,
     NULL,
 };

@@ -383,7 +383,8 @@ void slow_blocks(struct slow *s)
 			continue;
 		}
 		seq_make(s, &q, &g);
-		uint64_t hash = q.n;
+		const struct fact_compile *c = &f->compile[r->compile];
+		uint64_t hash = mix(mix(q.n, c->src.input), c->process);
 		for (uint32_t k = 0; k < q.n; k++)
 			hash = mix(hash, q.token[k]);
 		if (q.n)

@@ -29,7 +29,7 @@ struct slow_block {
 	struct slice name;      /* "h.0 ... h.5"; empty: without parameters */
 	struct slice where;     /* its first line: "gpt2.py:269 in forward" */
 };
-/* Compilations with equal graphs. */
+/* Compilations of one process with equal graphs. */
 struct slow_twins {
 	uint32_t first, n; /* of twin_row: rows of facts.compile, in order */
 	uint32_t nodes;
