@@ -108,9 +108,13 @@ static void twins(struct slow *s)
 		r->what =
 		    slow_textf(s, "Compile one of %u equal graphs (%u node%s): %s", t->n, t->nodes, plural(t->nodes), buf_str(&where));
 		r->how = slow_textf(s, "measured: all but one of these compilations; they took %.*s", SL(seconds_text(s, t->seconds)));
-		r->steps =
-		    SLICE("Remove what the guards see as different: a number on the module, its name, its index (see the recompiles).\n"
-			  "Define the function once, outside of the loop, and pass what differs as an argument.");
+		const struct fact_compile *last = &s->x->facts->compile[s->twin_row[t->first + t->n - 1]];
+		if (last->generation != c->generation)
+			r->steps = SLICE("torch._dynamo.reset() throws away what is compiled: do not call it between calls.");
+		else
+			r->steps = SLICE(
+			    "Remove what the guards see as different: a number on the module, its name, its index (see the recompiles).\n"
+			    "Define the function once, outside of the loop, and pass what differs as an argument.");
 	}
 }
 
