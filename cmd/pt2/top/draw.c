@@ -40,6 +40,16 @@ static void put_place(struct buf *b, const struct facts *f, const struct fact_lo
 /* How much longer a phase is open than the log knows. */
 static double since_record(const struct top_log *l) { return l->alive && l->quiet > 0 ? l->quiet : 0; }
 
+/* " (kernel 13 of 37)", while C++ kernels are built: those that are built already, and the next. */
+static void put_kernels(struct buf *b, const struct facts *f, uint32_t compile)
+{
+	uint32_t built = 0;
+	for (uint32_t i = 0; i < f->n_build; i++)
+		built += f->build[i].threaded && f->build[i].compile == compile;
+	if (compile != NONE && built && built < f->compile[compile].kernels)
+		buf_addf(b, " (kernel %u of %u)", built + 1, f->compile[compile].kernels);
+}
+
 /* "compiling 3/0 model.py:88 in forward: Inductor > async_compile.wait, 4 min 2 s" */
 static void put_state(struct buf *b, const struct top_log *l)
 {
@@ -68,6 +78,7 @@ static void put_state(struct buf *b, const struct top_log *l)
 	if (whole != in && !slice_eq(outer, inner))
 		buf_addf(b, "%.*s > ", SLN(outer, CLIP));
 	buf_addf(b, "%.*s", SLN(inner, CLIP));
+	put_kernels(b, f, in->compile);
 	if (in->open >= 0 && in->open + since_record(l) >= 1) {
 		buf_adds(b, ", ");
 		put_seconds(b, in->open + since_record(l));

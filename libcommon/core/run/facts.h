@@ -182,6 +182,7 @@ enum fact_status { COMPILE_UNKNOWN, COMPILE_OK, COMPILE_EMPTY, COMPILE_BREAK, CO
 	X(of, TEXT, fail_type, "fail_type", NULL) \
 	X(of, TEXT, fail_reason, "fail_reason", NULL) \
 	X(of, LINES, stack, "stack", "the user's frames that lead here, outermost first: \"app/m.py:7 in f: code\"") \
+	X(of, U32, kernels, NULL, "defined in the code that Inductor generated so far") \
 	X(of, BOOL, started, NULL, "a dynamo_start has the time; false: refused, or known from elsewhere") \
 	X(of, U32, first_metric, NULL, "into metric[]; several metrics records of one id are adjacent") \
 	X(of, U32, n_metric, NULL, NULL)
