@@ -184,7 +184,7 @@ static char *job_of(pid_t pid)
 	for (size_t i = 0; i < ARRAY_LEN(compiler); i++)
 		is |= !strcmp(name, compiler[i]);
 	for (const char *p = buf_str(&args), *end = p + args.len; is && p < end; p += strlen(p) + 1)
-		if (slice_any(slice_str(p), source, slice_ends))
+		if (*p != '.' && slice_any(slice_str(p), source, slice_ends)) /* not the .cpp of -dumpbase-ext .cpp */
 			what = slice_base(slice_str(p));
 	return is ? xasprintf("%s%s%.*s", name, what.n ? " " : "", SL(what)) : NULL;
 }
