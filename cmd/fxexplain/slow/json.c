@@ -73,6 +73,7 @@ static void put_compilers(struct json_out *o, const struct slow *s)
 	json_member_obj(o, "cpp_compiler");
 	json_member_u64(o, "runs", b->n);
 	json_member_u64(o, "kernels", b->kernels);
+	json_member_u64(o, "kernels_not_built", b->elsewhere);
 	json_member_seconds(o, "kernel_seconds", b->kernel);
 	json_member_seconds(o, "kernel_wall_seconds", b->wall);
 	json_member_u64(o, "at_once", b->most);

@@ -259,6 +259,10 @@ static void of_input(struct slow *s, uint32_t input, enum build_kind *kind)
 		}
 	}
 	classify(f, input, n, kind);
+	uint32_t built = 0;
+	for (uint32_t i = 0; i < f->n_build; i++)
+		built += f->build[i].src.input == input && kind[i] == BUILD_KERNEL;
+	s->build.elsewhere += built < n ? n - built : 0;
 	give_times(s, input, kind, row, n);
 }
 

@@ -85,6 +85,11 @@ static void builds(struct screen *out, const struct slow *s)
 			buf_adds(&b, " in all)");
 		}
 	}
+	if (w->elsewhere) {
+		buf_adds(&b, "; ");
+		put_count(&b, w->elsewhere, w->kernels ? "more kernel" : "kernel");
+		buf_addf(&b, " %s there, or built by another process with this cache", w->elsewhere == 1 ? "was" : "were");
+	}
 	if (w->header > 0) {
 		buf_adds(&b, "; the precompiled header ");
 		put_seconds(&b, w->header);

@@ -57,6 +57,7 @@ struct slow_pass {
 /* Runs of the C++ compiler. */
 struct slow_builds {
 	uint32_t n, kernels;          /* how many runs, of them for kernels */
+	uint32_t elsewhere;           /* C++ kernels of the code that no run was for: they were there, or another process built them */
 	double probe, header, kernel; /* seconds: which vector instructions there are; the precompiled header; the kernels' sum */
 	double preprocess;            /* the header's hash, in each process */
 	double package;               /* AOTInductor's library */
