@@ -5,10 +5,10 @@
 #include "base/io/mapfile.h"
 
 extern const struct opt_command kernel_command, profile_command, crash_command, fix_command, report_command, cache_command, serve_command,
-    run_command, replay_command, mend_command;
-static const struct opt_command *const commands[] = {
-    &kernel_command, &profile_command, &crash_command, &fix_command, &report_command, &cache_command, &serve_command,
-    &run_command,    &replay_command,  &mend_command,  NULL};
+    run_command, replay_command, mend_command, slow_command;
+static const struct opt_command *const commands[] = {&kernel_command, &profile_command, &crash_command, &fix_command,
+						     &report_command, &cache_command,   &slow_command,  &serve_command,
+						     &run_command,    &replay_command,  &mend_command,  NULL};
 static const struct opt_spec spec = {
     .tool = "fxexplain",
     .about = "What went wrong in this torch.compile or AOTInductor run, and what next?",

@@ -28,7 +28,8 @@ static const struct opt options[] = {
 #define VERBS(X) \
 	X(why, "say what this is and what went wrong", "What is this, and what went wrong?", {"trace.log", "explain a log"}, \
 	  {"model.pt2", "show what a model expects"}, {"crash.txt crash.pt2", "explain a backtrace"}) \
-	X(slow, "say where the time goes", "Where does the time go?", {"trace.log", "the times of a compilation"}, \
+	X(slow, "say where the time goes, and what would save it", "Where does the time go, and what would save it?", \
+	  {"trace.log", "the times of a compilation"}, \
 	  {"model.pt2", "the time of each kernel"}, {"eager.json compiled.json", "two profiles"}) \
 	X(nan, "find what made the NaN", "Which kernel made the NaN, and why?", {"model.pt2", "in a compiled model"}, \
 	  {"log.pt2 log.npy", "with this call"}, {"-- python train.py", "in a program"}) \
@@ -63,12 +64,13 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command, runs_command;
+extern const struct opt_command top_command, attach_command, runs_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
 #undef X
 	& top_command,
+    &attach_command,
     &runs_command,
     NULL,
 };

@@ -172,6 +172,7 @@ help_examples() { # help_examples TOOL-AND-SUBCOMMAND
 	read -ra words <<<"$1"
 	while IFS= read -r line; do
 		case $line in "aoti-printer --diff dump "*) line="aoti-printer -o dump model.pt2 batch.npy && $line" ;; esac
+		case $line in "pt2 attach "*) line="{ TORCH_TRACE=\$PWD/traces sleep 60 & } && ${line/4711/\$!} && kill \$!" ;; esac
 		if asks_torch "$line"; then example "$1 -h" "$line"; else example "$1 -h" "{ $line; } || test \$? = 1"; fi
 	done < <(COLUMNS=80 "${words[@]}" -h | sed -n '/^Examples:/,/^$/s/^  //p' | sed 's/  *# .*//')
 }

@@ -118,6 +118,8 @@ for c in "" --json; do
 done
 look fxexplain cache -o text "$cached/cache"
 look fxexplain profile -o text "$I/compiled.json" "$I/training.log"
+look fxexplain slow --all "$I/training.log"
+look fxexplain slow --json "$I/training.log"
 
 # ---- packages: names of inputs, constants, kernels, members, nodes; the library is as it was ----
 evil zip "$DATA/aoti/mlp_provenance.pt2" in/mlp.pt2 cpp

@@ -114,6 +114,7 @@ fr_trace_rank_1 tlparse --json ../in/fr_trace_rank_0 ../in/fr_trace_rank_1
 fr_trace_rank_1 tlparse --all-ranks-html -o dir ../in/fr_trace_rank_0 ../in/fr_trace_rank_1
 graph_breaks.log fxexplain --json ../in/graph_breaks.log
 changed.log fxexplain cache ../in/cached/cache --trace ../in/cached/changed.log
+provenance_jit.log fxexplain slow ../in/provenance_jit.log
 graph_breaks.log fxexplain --html=page.html ../in/graph_breaks.log
 graph_breaks.log fxexplain report ../in/graph_breaks.log
 graph_breaks.py fxexplain fix --root ../in ../in/graph_breaks.log

@@ -35,6 +35,10 @@ waits seen ' [1-9] graph break'
 : >goall
 waits seen "^$pid  not compiling"
 like "nothing compiles any more" "$(tail -1 lines)" "14 compilations in 836 ms \(1 failed\), 8 graph breaks, 0 recompiles"
+exits "attach: a process that traces" 0 pt2 attach $pid
+like "... what it is, what it compiles, what was found, what next" "$(cat out)" "^Process $pid, for .*: .*python3 grow.py .*It traces into .*traces.*$pid  not compiling.*What to look at, worst first.*next  pt2 top $pid"
+exits "... as one document" 0 pt2 attach --json $pid
+is "... its findings" "$(jq -r .tool out)" fxexplain
 exits "one look" 0 pt2 top --once traces
 like "... has what happened, latest first" "$(cat out)" 'slowest: .*What happened, latest first \(10\).*failed graph_breaks.py:50.*graph break graph_breaks.py:9 in shout'
 PT2=$BUILD/bin/pt2 python3 - <<'P' >screen 2>&1
@@ -71,6 +75,25 @@ like "... which is said" "$(tail -1 lines)" "^$pid  ended; 14 compilations"
 is "... and nothing else" "$(cat err2)" ""
 
 env -u TORCH_TRACE sleep 100 &
+exits "attach: a process without torch" 5 pt2 attach $!
+like "... why" "$(cat err)" "has not loaded torch"
+kill $!
+env -u TORCH_TRACE sh -c 'TORCH_TRACE=traces sleep 100 & echo $! >child; wait' &
+parent=$!
+waits test -s child
+exits "attach: what it started traces" 0 pt2 attach $parent
+like "... that is shown" "$(cat err)" "process $parent does not trace; $(cat child), which it started, does"
+kill "$(cat child)" $parent
+# A probe's folder as its tool makes it: counters of two models.
+mkdir probe
+python3 -c 'import struct; open("probe/counters", "wb").write((b"PT2LIVE1" + struct.pack("<I", 2)).ljust(64, b"\0") + (struct.pack("<4Q", 7, 2, 0, 0).ljust(64, b"\0") + struct.pack("<Q", 5)).ljust((64 << 10) - 64, b"\0"))'
+env -u TORCH_TRACE LD_PRELOAD="$BUILD/lib/pt2utils/libpt2probe.so" PT2_PROBE_DIR="$PWD/probe" PT2_PROBE_FAIL=1 sleep 100 &
+probed=$!
+waits grep -q libpt2probe /proc/$probed/maps
+exits "attach: a process with the probe" 0 pt2 attach $probed
+like "... its models and calls, its switches" "$(cat out)" "The probe is loaded: 2 models and graphs, 12 calls, 2 with inputs that do not fit.*Its switches, fixed since the start: .*checked, and a call that does not fit fails; kernels are not watched"
+kill $probed
+env -u TORCH_TRACE sleep 100 &
 exits "a process without a trace" 5 pt2 top $!
 like "... what to do" "$(cat err)" "was started without TORCH_TRACE: .*pt2 run"
 # With py-spy: here one that prints a recorded dump.
@@ -82,6 +105,8 @@ exits "... with py-spy" 0 env PATH="$PWD/bin:$PATH" pt2 top $!
 like "... its stack tells the phase" "$(cat out err)" 'py-spy dump --pid [0-9]+ \| fxexplain -.*([Ii]nductor|lowering)|Inductor lowers a graph'
 kill $!
 exits "no such process" 3 pt2 top 999999999
+exits "attach: no such process" 3 pt2 attach 999999999
+exits "attach: no number" 2 pt2 attach me
 exits "a file" 2 pt2 top grow.py
 mkdir none
 exits "a folder without traces" 0 pt2 top --once none

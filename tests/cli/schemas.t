@@ -39,6 +39,8 @@ document crash fxexplain --json crash "$ROOT/tests/data/crash/expand.txt" crash.
 mkdir cached && tar -C cached -xJf "$ROOT/tests/data/cachemiss.tar.xz"
 : >"cached/cache/xx.tmp" && truncate -s 9 cached/cache/fxgraph/*/*/* && touch -d '2 days ago' cached/cache/fxgraph/*/*/*
 document cache fxexplain cache --json cached/cache --trace cached/changed.log --prune
+xz -dc "$ROOT/tests/data/slow/threads.log.xz" >threads.log
+document slow fxexplain slow --json threads.log
 fxexplain report -q --bundle x.pt2b --with log.npy "$DATA/graph_breaks.log"
 document bundle fxexplain --json replay x.pt2b
 # shellcheck disable=SC2016 # words for another shell

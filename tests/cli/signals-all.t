@@ -38,6 +38,7 @@ fixes.diff fxexplain fix -o fixes.diff --root ../in ../in/graph_breaks.log
 kernels.txt fxexplain kernel -o kernels.txt ../in/provenance_jit.log
 times.txt fxexplain profile -o times.txt ../in/eager.json ../in/compiled.json
 cache.txt fxexplain cache -o cache.txt ../in
+slow.txt fxexplain slow -o slow.txt ../in/provenance_jit.log
 crash.txt fxexplain crash -o crash.txt ../in/expand.txt ../in/crash.pt2
 - fxexplain run -- sleep 0.2
 - aoti-checkinputs --json ../in/mlp.pt2

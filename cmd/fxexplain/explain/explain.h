@@ -21,6 +21,7 @@
  *     serve/       a server for editors
  *     run/         a command under TORCH_TRACE, then explained; --bisect, --recheck
  *     replay/      shows what `report --bundle` wrote and runs what is in it
+ *     slow/        where compile time goes, and what would save it
  *     mend/        edits of the user's program, each proven by running it
  */
 #ifndef FXEXPLAIN_EXPLAIN_H

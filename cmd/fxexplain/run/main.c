@@ -17,6 +17,7 @@
 #include "run/recheck.h"
 #include "run/tap.h"
 #include "run/wrong.h"
+#include "slow/slow.h"
 #include "base/io/write.h"
 #include "base/text.h"
 
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 static struct {
-	bool bisect, wrong, recheck, no_recheck, no_keep;
+	bool bisect, wrong, recheck, no_recheck, no_keep, slow;
 	const char *keep, *bundle;
 	int timeout; /* seconds; 0: none */
 } own;
@@ -44,6 +45,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "recheck", &own.recheck, "if it fails: run it again without torch.compile",
 	     .more = "Sets TORCH_COMPILE_DISABLE=1 and compares the failures: does eager fail, too? Its output is not shown."),
     OPT_FLAG(0, "no-recheck", &own.no_recheck, "never run it again; do not ask", .rare = true),
+    OPT_FLAG(0, "slow", &own.slow, "show where compile time went, as fxexplain slow does"),
     OPT_STRING(0, "keep", "DIR", &own.keep, "keep the traces and stderr in this new directory"),
     OPT_FLAG(0, "no-keep", &own.no_keep, "keep nothing of this run", .rare = true,
 	     .more = "By default a run is kept in ~/.local/state/pt2utils/runs: the newest 50, at most 2 GB."),
@@ -292,7 +294,7 @@ static bool emit_more(const struct explanation *x, const struct explain_options 
 		write_document(of_child, x, opt);
 	if (own.bundle)
 		pack_bundle(x, opt, &(struct report_options){.bundle = own.bundle});
-	return false;
+	return own.slow && slow_emit(x, opt);
 }
 
 static int explain_child(void *arg)
@@ -309,7 +311,7 @@ static int explain_child(void *arg)
 	o.add_arg = s;
 	o.status = s->r.sig ? -s->r.sig : s->r.status;
 	o.emit = emit_more;
-	o.keep_graphs = own.bundle != NULL;
+	o.keep_graphs = own.bundle != NULL || own.slow;
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -419,6 +421,8 @@ static void check_options(const struct explain_options *o)
 		die(EXIT_USAGE, "--wrong conflicts with --bisect and --recheck, which it does, too");
 	if (own.wrong && own.no_keep)
 		die(EXIT_USAGE, "--wrong keeps the graph at fault and its inputs: it conflicts with --no-keep");
+	if (own.slow && (own.wrong || own.bisect || o->sarif || o->github || o->html))
+		die(EXIT_USAGE, "--slow conflicts with --wrong, --bisect, --sarif, --github and --html");
 	if (what && !o->output && !own.bisect && !own.wrong)
 		die(EXIT_USAGE, "the command uses standard output: %s needs -o FILE here", what);
 }

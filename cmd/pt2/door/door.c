@@ -5,9 +5,9 @@
 static const struct door doors[] = {
     /* a NULL verb ends */
     /* what ran: a program, or a command behind -- */
-    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 slow -- {c}", "pt2 nan -- {c}"}},
-    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 slow -- {c}", "pt2 nan -- {c}"}},
-    {"slow", "c", {"fxexplain run --show=times,caches -- {c}"}, {"pt2 -- {c}"}},
+    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
+    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
+    {"slow", "c", {"fxexplain run --slow -- {c}"}, {"pt2 last"}},
     {"nan", "c", {"aoti-nanassert -- {c}"}, {"pt2 -- {c}"}},
     {"wrong", "c", {"fxexplain run --wrong -- {c}"}, {"pt2 nan -- {c}"}},
     {"crash", "c", {"fxexplain run -- {c}"}, {"pt2 wrong -- {c}"}},
@@ -24,7 +24,8 @@ static const struct door doors[] = {
     {"crash", "X+", {"fxexplain crash {X}"}},
     {"crash", "X+M+", {"fxexplain crash {X} {M}"}},
     {"why", "X+M+", {"fxexplain crash {X} {M}"}, {"pt2 check {M}"}},
-    {"slow", "T+", {"fxexplain --show=times,caches {T}"}, {"pt2 {T}", "pt2 tlparse {T} --html=report.html"}},
+    {"slow", "T+", {"fxexplain slow {T}"}, {"pt2 {T}", "pt2 tlparse {T} --html=report.html"}},
+    {"slow", "[TXB]+", {"fxexplain slow {T} {X} {B}"}, {"pt2 {T} {X} {B}"}},
     {"fix", "T+", {"fxexplain fix {T}"}, {"pt2 {T}"}},
     {"fix", "X", {"fxexplain fix {X}"}, {"pt2 {X}"}},
     {"repro", "T", {"fxminify {T}"}, {"pt2 {T}"}},

@@ -1,9 +1,14 @@
 /* draw.c - the lines of the screen, and those for a pipe. */
 #include "top/top.h"
 
+#include "base/srcloc.h"
 #include "base/text.h"
+#include "run/phases.h"
 
-enum { CLIP = 400, JOBS = 3, DEPTH = 64 };
+#define TOGETHER 30.0 /* seconds apart in two ranks */
+enum { NEAR = 16 };   /* and events */
+
+enum { CLIP = 400, JOBS = 3, BLOCK = 5 /* lines of a process */ };
 
 struct count {
 	uint32_t done, failed, breaks, recompiles;
@@ -40,17 +45,57 @@ static void put_place(struct buf *b, const struct facts *f, const struct fact_lo
 /* How much longer a phase is open than the log knows. */
 static double since_record(const struct top_log *l) { return l->alive && l->quiet > 0 ? l->quiet : 0; }
 
-/* "compiling 3/0 model.py:88 in forward: Inductor > async_compile.wait, 4 min 2 s" */
-static void put_state(struct buf *b, const struct top_log *l)
+/* " (kernel 13 of 37)", while C++ kernels are built: those that are built already, and the next. */
+static void put_kernels(struct buf *b, const struct facts *f, uint32_t compile)
+{
+	uint32_t built = 0;
+	for (uint32_t i = 0; i < f->n_build; i++)
+		built += f->build[i].threaded && f->build[i].compile == compile;
+	if (compile != NONE && built && built < f->compile[compile].kernels)
+		buf_addf(b, " (kernel %u of %u)", built + 1, f->compile[compile].kernels);
+}
+
+/* The line of the program that a frame of torch's own stands for: what called it. */
+static void put_frame(struct buf *b, const struct facts *f, const struct fact_compile *c)
+{
+	struct slice rest = facts_text(f, c->stack);
+	struct srcloc at, own = {.line = 0};
+	if (slice_has(facts_text(f, c->loc.file), "torch/_dynamo/"))
+		while (srcloc_next(&rest, &at))
+			if (srcloc_is_user(at.file))
+				own = at;
+	if (own.line)
+		buf_addf(b, " %.*s:%u in %.*s", SLN(slice_base(own.file), CLIP), own.line, SLN(own.func, CLIP));
+	else
+		put_place(b, f, &c->loc);
+}
+
+/* The phases that are open. inner: not the runs of the compiler, which are counted; the innermost that has a compile id tells it. */
+struct open_phases {
+	const struct fact_marker *whole, *inner;
+	uint32_t compile;
+};
+
+static struct open_phases open_phases(const struct facts *f)
+{
+	struct open_phases p = {.compile = NONE};
+	for (uint32_t i = 0; i < f->n_marker; i++) {
+		const struct fact_marker *m = &f->marker[i];
+		if (m->end)
+			continue;
+		p.whole = p.whole ? p.whole : m;
+		p.compile = m->compile != NONE ? m->compile : p.compile;
+		if (!slice_is(facts_text(f, m->what), "compile_file") || !p.inner)
+			p.inner = m;
+	}
+	return p;
+}
+
+/* "compiling 3/0 model.py:88 in forward, 4 min 2 s" */
+static void put_state(struct buf *b, const struct top_log *l, const struct open_phases *p)
 {
 	const struct facts *f = &l->facts;
-	const struct fact_marker *in = NULL, *whole = NULL;
-	for (uint32_t i = 0; i < f->n_marker; i++)
-		if (!f->marker[i].end) {
-			in = &f->marker[i];
-			whole = whole ? whole : in;
-		}
-	if (!in) {
+	if (!p->inner) {
 		buf_adds(b, l->alive ? "not compiling" : "ended");
 		if (l->alive && l->quiet >= 1) {
 			buf_adds(b, " for ");
@@ -59,24 +104,32 @@ static void put_state(struct buf *b, const struct top_log *l)
 		return;
 	}
 	buf_adds(b, l->alive ? "compiling" : "ended while compiling");
-	if (in->compile != NONE) {
-		buf_addf(b, " %.*s", SL(facts_label(f, in->compile)));
-		put_place(b, f, &f->compile[in->compile].loc);
+	if (p->compile != NONE) {
+		buf_addf(b, " %.*s", SL(facts_label(f, p->compile)));
+		put_frame(b, f, &f->compile[p->compile]);
 	}
-	buf_adds(b, ": ");
-	const struct slice outer = facts_text(f, whole->what), inner = facts_text(f, in->what);
-	if (whole != in && !slice_eq(outer, inner))
-		buf_addf(b, "%.*s > ", SLN(outer, CLIP));
-	buf_addf(b, "%.*s", SLN(inner, CLIP));
-	if (in->open >= 0 && in->open + since_record(l) >= 1) {
+	if (p->whole->open >= 0 && p->whole->open + since_record(l) >= 1) {
 		buf_adds(b, ", ");
-		put_seconds(b, in->open + since_record(l));
+		put_seconds(b, p->whole->open + since_record(l));
 	}
-	if (whole != in && whole->open >= in->open + 1) {
-		buf_adds(b, " (");
-		put_seconds(b, whole->open + since_record(l));
-		buf_adds(b, " in all)");
+}
+
+/* "scheduling: Scheduler.fused_nodes, 1 min 2 s (kernel 3 of 37)"; nothing while nothing compiles. */
+static void put_phase(struct buf *b, const struct top_log *l, const struct open_phases *p)
+{
+	const struct facts *f = &l->facts;
+	if (!p->inner)
+		return;
+	const struct slice name = facts_text(f, p->inner->what);
+	const enum time_part_kind part = phase_part(name);
+	if (part != PART_OTHER_TIME)
+		buf_addf(b, "%s: ", time_part_name[part]);
+	buf_addf(b, "%.*s", SLN(name, CLIP));
+	if (p->inner->open >= 0 && p->inner->open + since_record(l) >= 1) {
+		buf_adds(b, ", ");
+		put_seconds(b, p->inner->open + since_record(l));
 	}
+	put_kernels(b, f, p->compile);
 }
 
 static void put_counts(struct buf *b, const struct count *c)
@@ -156,13 +209,21 @@ static void put_who(struct buf *b, const struct top_log *l)
 		buf_addf(b, " rank %lld", (long long)l->rank);
 }
 
-static void draw_process(struct lines *o, const struct top_log *l)
+static void draw_process(struct lines *o, const struct top_log *l, bool brief)
 {
 	LOCAL_BUF text = {0};
+	const struct open_phases p = open_phases(&l->facts);
 	put_who(&text, l);
 	buf_adds(&text, "  ");
-	put_state(&text, l);
+	put_state(&text, l, &p);
 	line(o, &text);
+	if (p.inner) {
+		buf_adds(&text, "    ");
+		put_phase(&text, l, &p);
+		line(o, &text);
+	}
+	if (brief)
+		return;
 	const struct count c = count_of(&l->facts);
 	buf_adds(&text, "    ");
 	put_counts(&text, &c);
@@ -191,6 +252,8 @@ struct event {
 	const struct top_log *log;
 	char kind; /* b r f */
 	uint32_t row;
+	uint32_t n;                 /* processes it happened in (join_events) */
+	const struct top_log *last; /* of these */
 };
 
 static int latest_first(const void *a, const void *b)
@@ -199,15 +262,9 @@ static int latest_first(const void *a, const void *b)
 	return x->time != y->time ? (x->time < y->time) - (x->time > y->time) : (x->row < y->row) - (x->row > y->row);
 }
 
-static void put_event(struct buf *b, const struct event *e, bool many)
+static void put_what(struct buf *b, const struct event *e)
 {
 	const struct facts *f = &e->log->facts;
-	if (e->time >= 0)
-		buf_addf(b, "%7.1f s  ", e->time);
-	if (many) {
-		put_who(b, e->log);
-		buf_adds(b, "  ");
-	}
 	if (e->kind == 'b') {
 		buf_adds(b, "graph break");
 		put_place(b, f, &f->brk[e->row].loc);
@@ -223,6 +280,50 @@ static void put_event(struct buf *b, const struct event *e, bool many)
 	}
 }
 
+static void put_event(struct buf *b, const struct event *e, bool many)
+{
+	if (e->time >= 0)
+		buf_addf(b, "%7.1f s  ", e->time);
+	if (many) {
+		if (e->n > 1)
+			buf_addf(b, "%u %s  ", e->n, e->log->rank >= 0 ? "ranks" : "processes");
+		else if (e->log->rank >= 0)
+			buf_addf(b, "rank %lld  ", (long long)e->log->rank);
+		else
+			buf_addf(b, "%lld  ", (long long)e->log->pid);
+	}
+	put_what(b, e);
+}
+
+static bool same_event(const struct event *a, const struct event *b)
+{
+	LOCAL_BUF x = {0};
+	LOCAL_BUF y = {0};
+	if (a->kind != b->kind || a->log == b->log || a->time - b->time > TOGETHER)
+		return false;
+	put_what(&x, a);
+	put_what(&y, b);
+	return slice_eq(buf_slice(&x), buf_slice(&y));
+}
+
+/* What happened in several processes at about the same time becomes one event, the latest. */
+static size_t join_events(struct event *e, size_t n)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t k = left > NEAR ? left - NEAR : 0;
+		while (k < left && !(e[k].last != e[i].log && same_event(&e[k], &e[i])))
+			k++;
+		if (k < left) {
+			e[k].n++;
+			e[k].last = e[i].log;
+		} else {
+			e[left++] = e[i];
+		}
+	}
+	return left;
+}
+
 static struct event *events_of(const struct top *t, size_t *n)
 {
 	struct event *v = NULL;
@@ -232,15 +333,16 @@ static struct event *events_of(const struct top *t, size_t *n)
 		const struct top_log *l = &t->log[i];
 		for (uint32_t k = 0; k < l->facts.n_brk; k++)
 			if (!l->facts.brk[k].inferred)
-				PUSH_TO(v, *n, cap) = (struct event){l->facts.brk[k].time, l, 'b', k};
+				PUSH_TO(v, *n, cap) = (struct event){l->facts.brk[k].time, l, 'b', k, 1, l};
 		for (uint32_t k = 0; k < l->facts.n_recompile; k++)
-			PUSH_TO(v, *n, cap) = (struct event){l->facts.recompile[k].time, l, 'r', k};
+			PUSH_TO(v, *n, cap) = (struct event){l->facts.recompile[k].time, l, 'r', k, 1, l};
 		for (uint32_t k = 0; k < l->facts.n_failure; k++)
 			if (!l->facts.failure[k].restart)
-				PUSH_TO(v, *n, cap) = (struct event){l->facts.failure[k].time, l, 'f', k};
+				PUSH_TO(v, *n, cap) = (struct event){l->facts.failure[k].time, l, 'f', k, 1, l};
 	}
 	if (*n)
 		qsort(v, *n, sizeof(*v), latest_first);
+	*n = join_events(v, *n);
 	return v;
 }
 
@@ -248,8 +350,9 @@ void top_draw(const struct top *t, struct buf *b, int width, int height, int fro
 {
 	struct lines o = {b, width, height > 0 ? height : -1};
 	LOCAL_BUF text = {0};
+	const bool brief = height > 0 && t->n * BLOCK > (size_t)height;
 	for (size_t i = 0; i < t->n; i++)
-		draw_process(&o, &t->log[i]);
+		draw_process(&o, &t->log[i], brief);
 	if (!t->n) {
 		buf_addf(&text, "no trace in %s yet", t->dir);
 		line(&o, &text);
@@ -274,7 +377,10 @@ void top_line(const struct top *t, struct buf *b)
 	for (size_t i = 0; i < t->n; i++) {
 		put_who(&text, &t->log[i]);
 		buf_adds(&text, "  ");
-		put_state(&text, &t->log[i]);
+		const struct open_phases p = open_phases(&t->log[i].facts);
+		put_state(&text, &t->log[i], &p);
+		buf_adds(&text, p.inner ? ": " : "");
+		put_phase(&text, &t->log[i], &p);
 		buf_adds(&text, "; ");
 		const struct count c = count_of(&t->log[i].facts);
 		put_counts(&text, &c);

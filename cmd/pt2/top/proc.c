@@ -45,6 +45,29 @@ static bool read_proc(pid_t pid, const char *name, struct buf *b)
 	return fd >= 0 && n >= 0;
 }
 
+bool proc_readable(pid_t pid)
+{
+	LOCAL_BUF b = {0};
+	return read_proc(pid, "environ", &b);
+}
+
+bool proc_maps(pid_t pid, const char *text)
+{
+	LOCAL_BUF b = {0};
+	return read_proc(pid, "maps", &b) && slice_has(buf_slice(&b), text);
+}
+
+void proc_command(pid_t pid, struct buf *b)
+{
+	LOCAL_BUF words = {0};
+	if (!read_proc(pid, "cmdline", &words))
+		return;
+	for (size_t i = 0; i < words.len; i++)
+		buf_addc(b, words.p[i] ? words.p[i] : ' ');
+	while (b->len && b->p[b->len - 1] == ' ')
+		buf_cut(b, b->len - 1);
+}
+
 char *proc_environ(pid_t pid, const char *name)
 {
 	LOCAL_BUF b = {0};
@@ -123,6 +146,29 @@ static double uptime(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double proc_seconds(pid_t pid)
+{
+	const double seconds = uptime() - (double)start_of(pid) / (double)sysconf(_SC_CLK_TCK);
+	return seconds > 0 ? seconds : 0;
+}
+
+pid_t proc_child_with(pid_t pid, const char *name)
+{
+	size_t n;
+	FREED pid_t *v = all_processes(&n);
+	pid_t found = 0;
+	uint64_t first = UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		FREED char *value = v[i] != pid && proc_descends(v[i], pid) ? proc_environ(v[i], name) : NULL;
+		const uint64_t start = value && *value ? start_of(v[i]) : UINT64_MAX;
+		if (start < first) {
+			first = start;
+			found = v[i];
+		}
+	}
+	return found;
+}
+
 /* What a compiler compiles: its last argument that is a source. torch/_inductor/cpp_builder.py starts g++ and the like, Triton its own
  * ptxas. */
 static char *job_of(pid_t pid)
@@ -138,7 +184,7 @@ static char *job_of(pid_t pid)
 	for (size_t i = 0; i < ARRAY_LEN(compiler); i++)
 		is |= !strcmp(name, compiler[i]);
 	for (const char *p = buf_str(&args), *end = p + args.len; is && p < end; p += strlen(p) + 1)
-		if (slice_any(slice_str(p), source, slice_ends))
+		if (*p != '.' && slice_any(slice_str(p), source, slice_ends)) /* not the .cpp of -dumpbase-ext .cpp */
 			what = slice_base(slice_str(p));
 	return is ? xasprintf("%s%s%.*s", name, what.n ? " " : "", SL(what)) : NULL;
 }
@@ -153,12 +199,10 @@ void proc_compilers(pid_t pid, struct proc_list *list)
 {
 	size_t n;
 	FREED pid_t *v = all_processes(&n);
-	const double now = uptime(), tick = (double)sysconf(_SC_CLK_TCK);
 	for (size_t i = 0; i < n; i++) {
 		char *what = v[i] == pid ? NULL : job_of(v[i]);
 		if (what && proc_descends(v[i], pid)) {
-			const double seconds = now - (double)start_of(v[i]) / tick;
-			PUSH_TO(list->v, list->n, list->cap) = (struct proc_job){v[i], what, seconds > 0 ? seconds : 0};
+			PUSH_TO(list->v, list->n, list->cap) = (struct proc_job){v[i], what, proc_seconds(v[i])};
 		} else {
 			free(what);
 		}

@@ -56,6 +56,19 @@ static bool wanted(const struct top *t, const struct top_log *l)
 	return !t->only_pid || l->pid == t->only_pid || proc_descends((pid_t)l->pid, (pid_t)t->only_pid);
 }
 
+/* Those of other processes; ended: also of those that have ended, which may have been descendants. */
+static void drop_logs(struct top *t, bool ended)
+{
+	for (size_t i = 0; t->only_pid && i < t->n; i++)
+		if (!wanted(t, &t->log[i]) && (ended || t->log[i].alive)) {
+			log_release(&t->log[i]);
+			free(t->log[i].path);
+			t->log[i--] = t->log[--t->n];
+		}
+}
+
+void top_only(struct top *t) { drop_logs(t, true); }
+
 static int by_path(const void *a, const void *b)
 {
 	return strverscmp(((const struct top_log *)a)->path, ((const struct top_log *)b)->path);
@@ -81,12 +94,7 @@ int top_read(struct top *t, struct err *err)
 			proc_compilers((pid_t)l->pid, &l->compilers);
 	}
 	closedir(d);
-	for (size_t i = 0; t->only_pid && i < t->n; i++)
-		if (!wanted(t, &t->log[i]) && t->log[i].alive) {
-			log_release(&t->log[i]);
-			free(t->log[i].path);
-			t->log[i--] = t->log[--t->n];
-		}
+	drop_logs(t, false);
 	if (t->n)
 		qsort(t->log, t->n, sizeof(*t->log), by_path);
 	t->cost = 1e-9 * (double)(clock_ns() - began);

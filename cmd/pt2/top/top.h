@@ -38,6 +38,8 @@ struct top {
 
 /* 1: something is new, 0: nothing, -1 and err: the folder cannot be read. */
 int top_read(struct top *t, struct err *err);
+/* Leaves only the traces of only_pid and of its descendants that still run. */
+void top_only(struct top *t);
 /* Is any of the processes still there? */
 bool top_alive(const struct top *t);
 /* The screen: a block for each process, then what happened last, `from` lines further back. height 0: everything. */

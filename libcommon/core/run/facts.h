@@ -182,6 +182,7 @@ enum fact_status { COMPILE_UNKNOWN, COMPILE_OK, COMPILE_EMPTY, COMPILE_BREAK, CO
 	X(of, TEXT, fail_type, "fail_type", NULL) \
 	X(of, TEXT, fail_reason, "fail_reason", NULL) \
 	X(of, LINES, stack, "stack", "the user's frames that lead here, outermost first: \"app/m.py:7 in f: code\"") \
+	X(of, U32, kernels, NULL, "defined in the code that Inductor generated so far") \
 	X(of, BOOL, started, NULL, "a dynamo_start has the time; false: refused, or known from elsewhere") \
 	X(of, U32, first_metric, NULL, "into metric[]; several metrics records of one id are adjacent") \
 	X(of, U32, n_metric, NULL, NULL)
@@ -501,6 +502,18 @@ FACT(fact_worker);
 	X(of, U64, calls, NULL, NULL)
 FACT(fact_phase);
 
+/* A run of the C++ compiler ("compile_file": torch/_inductor/cpp_builder.py, run_compile_cmd), in the order in which they ended. Kernels are
+ * built by threads that have no compile id, one run for each; an end belongs to the run that began first, which is right as long as they take
+ * about equally long. */
+#define ROW_fact_build(X, of) \
+	X(of, SRC, src, NULL, NULL) \
+	X(of, INDEX, compile, NULL, "that waits for it; or NONE") \
+	X(of, BOOL, threaded, NULL, "in a thread of the pool: a kernel") \
+	X(of, TEXT, within, NULL, "the block around it: async_compile.wait, PyCodeCache.load_by_key_path, Scheduler.codegen, ...") \
+	X(of, SECONDS, start, NULL, "since the log's first event") \
+	X(of, SECONDS, seconds, NULL, NULL)
+FACT(fact_build);
+
 /* A graph from Dynamo or AOTAutograd. Ops and guards are complete only with .keep_graphs, .keep_guards. */
 #define ROW_fact_graph(X, of) \
 	X(of, SRC, src, NULL, NULL) \
@@ -655,6 +668,7 @@ struct facts {
 	ROWS(struct fact_vllm_pass, vllm_pass);
 	ROWS(struct fact_vllm_text, vllm_text);
 	ROWS(struct fact_phase, phase);
+	ROWS(struct fact_build, build);
 	ROWS(struct fact_graph, graph);
 	ROWS(struct fact_step, step);
 	ROWS(struct fact_span, span);
@@ -757,6 +771,7 @@ uint32_t facts_attempt(struct facts *f, uint32_t input, const struct compile_id 
 	X(vllm_pass, fact_vllm_pass) \
 	X(vllm_text, fact_vllm_text) \
 	X(phase, fact_phase) \
+	X(build, fact_build) \
 	X(graph, fact_graph) \
 	X(step, fact_step) \
 	X(span, fact_span) \

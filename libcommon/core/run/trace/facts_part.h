@@ -41,6 +41,7 @@ struct open_phase {
 	uint32_t name, compile;
 	uint64_t line, thread;
 	double ts, self, since; /* since: when it became the innermost of its thread */
+	double ran;             /* of a run of the C++ compiler: when it began (add_build) */
 };
 /* Sums by compile id and name; currently open events. Belongs to `commit`. Until phases_end() the rows of facts.phase have rows of
  * facts.attempt for compiles (NONE: the run), names of this table, and microseconds. */
@@ -52,7 +53,8 @@ struct trace_phases {
 	struct heads next;               /* by row, minus those of other inputs: the next of its compile */
 	struct open_phase *open;
 	uint32_t n_open, cap_open;
-	double last; /* ts of the last event */
+	double first, last; /* ts of the first event and of the last */
+	uint32_t n_build;   /* rows of facts.build; until phases_end() their compiles are rows of facts.attempt, and times microseconds */
 };
 
 /* The observed events of one attempt: for spans, and for counting collectives in schedule and code. */

@@ -177,6 +177,47 @@ static uint32_t pass_time(struct trace_phases *p, const struct chromium_event *e
 	return i;
 }
 
+/* ---- runs of the C++ compiler ---- */
+
+static bool is_build(struct slice name) { return slice_is(name, "compile_file"); }
+
+/* Runs in threads look alike: the one that began first ends first. */
+static double take_start(struct trace_phases *p, uint32_t at)
+{
+	uint32_t first = 0;
+	while (first < at && (p->open[first].name != p->open[at].name || p->open[first].compile != p->open[at].compile))
+		first++;
+	const double ran = p->open[first].ran;
+	p->open[first].ran = p->open[at].ran;
+	return ran;
+}
+
+/* What is outside of any compilation has an attempt, too. */
+static uint32_t compile_id_of(const struct trace_phases *p, uint32_t attempt)
+{
+	return attempt == NONE || p->f->attempt[attempt].compile == NONE ? NONE : attempt;
+}
+
+/* open[at] ends now. The block around it is the innermost that is not such a run, and the innermost compile id. */
+static void add_build(struct trace_phases *p, uint32_t at, double end)
+{
+	struct fact_build *b = facts_new_build(p->f, fact_src(p->input, p->open[at].line));
+	uint32_t within = NONE, around = NONE;
+	p->n_build++;
+	for (uint32_t i = p->n_open; i-- > 0;) {
+		if (is_build(intern_get(&p->names, p->open[i].name)))
+			continue;
+		within = within == NONE ? p->open[i].name : within;
+		around = around == NONE ? compile_id_of(p, p->open[i].compile) : around;
+	}
+	const uint32_t own = compile_id_of(p, p->open[at].compile);
+	b->threaded = own == NONE && around != NONE;
+	b->compile = b->threaded ? around : own;
+	b->within = within;
+	b->start = take_start(p, at);
+	b->seconds = end > b->start ? end - b->start : 0;
+}
+
 static void begin(struct trace_phases *p, const struct chromium_event *e)
 {
 	pass_time(p, e);
@@ -185,7 +226,7 @@ static void begin(struct trace_phases *p, const struct chromium_event *e)
 		p->n_open--;
 	}
 	PUSH_TO(p->open, p->n_open, p->cap_open) =
-	    (struct open_phase){intern_add(&p->names, e->name), e->compile, e->line, e->thread, e->ts, 0, e->ts};
+	    (struct open_phase){intern_add(&p->names, e->name), e->compile, e->line, e->thread, e->ts, 0, e->ts, e->ts};
 }
 
 static void end(struct trace_phases *p, const struct chromium_event *e)
@@ -196,6 +237,8 @@ static void end(struct trace_phases *p, const struct chromium_event *e)
 	if (i == NONE)
 		return; /* its begin is lost */
 	pass_time(p, e);
+	if (is_build(e->name))
+		add_build(p, i, e->ts);
 	struct open_phase o = p->open[i];
 	memmove(&p->open[i], &p->open[i + 1], (p->n_open - i - 1) * sizeof(*p->open));
 	p->n_open--;
@@ -214,6 +257,7 @@ void phases_commit(struct trace_reading *r, const struct trace_scan *s)
 	p->input = r->t->input;
 	for (uint32_t i = 0; slot && i < slot->n; i++) {
 		const struct chromium_event *e = &slot->event[i];
+		p->first = p->first > 0 ? p->first : e->ts;
 		p->last = e->ts > p->last ? e->ts : p->last;
 		if (e->phase == 'B')
 			begin(p, e);
@@ -262,11 +306,25 @@ static void join_attempts(struct trace_reading *r)
 	free(first.v);
 }
 
+static void end_builds(struct trace_phases *p)
+{
+	struct facts *f = p->f;
+	for (uint32_t i = p->n_build; i > 0; i--) {
+		struct fact_build *b = &f->build[f->n_build - i];
+		b->compile = b->compile == NONE ? NONE : f->attempt[b->compile].compile;
+		b->within = b->within == NONE ? NONE : facts_intern(f, intern_get(&p->names, b->within));
+		b->start = (b->start - p->first) / 1e6;
+		b->seconds /= 1e6;
+	}
+}
+
 void phases_end(struct trace_reading *r)
 {
 	struct trace_phases *p = &r->phases;
 	struct facts *f = r->f;
 	join_attempts(r);
+	if (p->n_build)
+		end_builds(p);
 	for (uint32_t i = 0; i < p->n_open; i++) {
 		struct slice name = intern_get(&p->names, p->open[i].name);
 		struct fact_marker *m = facts_new_marker(f, fact_src(r->t->input, p->open[i].line));

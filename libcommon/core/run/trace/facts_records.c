@@ -181,6 +181,16 @@ static void take_graph(struct trace_reading *r, uint32_t compile, const struct t
 		to->text = facts_intern(r->f, payload);
 }
 
+/* "cpp_fused_add_0 = async_compile.cpp_pybinding(...": a kernel that is compiled when the code is loaded. */
+static uint32_t count_kernels(struct slice code)
+{
+	static const char mark[] = " = async_compile.";
+	uint32_t n = 0;
+	for (const char *at; (at = slice_find(code, mark)); n++)
+		code = slice_of(at + sizeof(mark) - 1, (size_t)(code.p + code.n - at) - sizeof(mark) + 1);
+	return n;
+}
+
 static void take_artifacts(struct trace_reading *r, uint32_t compile, const struct trace_scan *s, const struct trace_record *rec)
 {
 	struct slice payload = trace_payload(s, rec);
@@ -201,6 +211,8 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 				reading_vllm(r, compile, artifact_src(r, a), name, payload);
 		} else if (a->kind == KIND_graph_dump) {
 			reading_vllm(r, compile, artifact_src(r, a), intern_get(&r->f->names, a->name), payload);
+		} else if (a->kind == KIND_inductor_output_code && compile != NONE) {
+			r->f->compile[compile].kernels += count_kernels(payload);
 		} else if (trace_kind[a->kind].flags & K_GRAPH) {
 			take_graph(r, compile, a, payload, r->o->keep_graphs);
 		} else if (a->kind == KIND_dynamo_cpp_guards_str) {
