@@ -110,6 +110,7 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_OUTPUT, opt.html);
 	run_trust(&opt.how);
 	broker_seal(0);
+	opt.how.names = in.v[0];
 	const int opened = verifier_open(&v, &opt, &in, &err);
 	if (opened < 0 && verifier_crashed(&v, &in))
 		return show_crash(&v, &err);
