@@ -124,7 +124,7 @@ doc, page = json.load(open("document.json")), report.Page(open("page.html", "rb"
 model = page.model
 del model["blocks"]
 explained = json.load(open("explained.json"))
-for key in ("headline", "verdict", "other_verdicts", "findings", "times"):  # fxexplain says the same
+for key in ("headline", "verdict", "other_verdicts", "findings", "ignored", "times"):  # fxexplain says the same
     assert model.pop(key) == explained[key], key
 events = sum(1 for _ in page.lines("e"))
 assert events == doc["summary"]["chromium_events"], events

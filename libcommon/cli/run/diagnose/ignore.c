@@ -188,7 +188,10 @@ static bool file_silences(struct source_text *s, const struct explanation *x, co
 
 /* ---- findings ---- */
 
-static bool can_be_ignored(const struct finding *g) { return g->kind != FINDING_DAMAGE && !(g->kind == FINDING_FAILURE && g->ended); }
+static bool can_be_ignored(const struct finding *g)
+{
+	return g->kind != FINDING_DAMAGE && !(g->kind == FINDING_FAILURE && g->level == FINDING_ERROR);
+}
 
 static bool file_fits(const char *glob, struct slice file)
 {

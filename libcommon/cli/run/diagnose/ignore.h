@@ -11,7 +11,7 @@
  * line that the log quotes.
  *
  * Such findings are in x->ignored, not in x->finding, and count in nothing that fails a run (limits.h, baselines); every emitter says how
- * many they are. A failure that ended the program, and damage of the input, cannot be ignored.
+ * many they are. An error that is a failure, and damage of the input, cannot be ignored.
  */
 #ifndef PT2_IGNORE_H
 #define PT2_IGNORE_H
