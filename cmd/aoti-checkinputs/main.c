@@ -4,6 +4,7 @@
 #include "base/broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "checkinputs.h"
+#include "model/binprobe/names.h"
 #include "model/contract/exported.h"
 #include "watch/runopt.h"
 #include "base/io/mapfile.h"
@@ -19,7 +20,8 @@ static struct checkinputs_options opt = {.error_exitcode = -1};
 static const struct opt options[] = {
     OPT_HEADING("What to do"),
     OPT_FLAG(0, "doctor", &opt.doctor, "check whether the model will load and run here"),
-    OPT_STRING(0, "against", "FILE", &opt.against, "compare it with the program that torch.export saved"),
+    OPT_STRING(0, "against", "FILE", &opt.against, "compare it with the program that torch.export saved",
+	       .more = "With inputs, check these, which may then have forward()'s names."),
     OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors to check its C++ text"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
     OPT_HEADING("Which model and sizes"),
@@ -142,7 +144,9 @@ static int show_inputs(const struct operands *in)
 		l.contract = l.binary;
 		l.binary = text;
 	}
-	if (asked && given_read_all(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
+	if (asked && opt.against && names_lend(&l, &l.contract, opt.against, &err) < 0)
+		die_err(&err);
+	if (asked && names_given(&g, &l, &l.contract, NULL, in->v + 1, in->n - 1, true, &err) < 0)
 		die_err(&err);
 	if (take_shape(&l.contract, asked ? &g : NULL, &at, &err) < 0)
 		die_err(&err);
@@ -194,13 +198,13 @@ int main(int argc, char **argv)
 	broker_start();
 	if (!in.command)
 		broker_seal(0);
-	if ((opt.doctor || opt.against) && in.n > 1)
-		die(EXIT_USAGE, "--doctor and --against take only a model, no inputs");
+	if (opt.doctor && in.n > 1)
+		die(EXIT_USAGE, "--doctor takes only a model, no inputs");
 	if (in.command)
 		status = run_live(in.command, &opt);
 	else if (opt.doctor)
 		status = run_doctor(in.v[0], &opt);
-	else if (opt.against)
+	else if (opt.against && in.n == 1)
 		status = run_against(in.v[0], &opt);
 	else
 		status = show_inputs(&in);

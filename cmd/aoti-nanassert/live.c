@@ -211,6 +211,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .tick = only_read,
 	    .user = &s,
 	};
+	wo.how.names = o->against;
 	set_wants(o, false, false, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
 		die_err(&err);

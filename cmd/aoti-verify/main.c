@@ -117,6 +117,7 @@ int main(int argc, char **argv)
 	if (opt.ops.file && !opt.custom)
 		die_err(&err);
 	broker_seal(0);
+	opt.how.names = in.v[0];
 	const int opened = verifier_open(&v, &opt, &in, &err);
 	if (opened < 0 && verifier_crashed(&v, &in))
 		return show_crash(&v, &err);

@@ -130,7 +130,7 @@ static int run_operand(const struct operands *in, struct custom_ops *ops, struct
 	if (opt.as_double)
 		return err_set(err, EXIT_USAGE, "--double applies to a graph or exported program: '%s' is compiled code with fixed types",
 			       in->v[0]);
-	if (inputs_load(&l, &given, in->v[0], opt.how.model, in->v + 1, in->n - 1, err) < 0)
+	if (inputs_load(&l, &given, in->v[0], &opt.how, in->v + 1, in->n - 1, err) < 0)
 		return -1;
 	struct run_options o = {
 	    .how = opt.how,

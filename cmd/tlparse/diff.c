@@ -301,8 +301,8 @@ int diff_main(const struct tlparse_options *opt, const char *const name[2], char
 	for (unsigned s = 0; s < 2; s++)
 		for (unsigned i = 0; i < d.side[s].n; i++)
 			if (trace_damaged(&d.side[s].log[i].t))
-				warn("%s: damaged: only the readable part is compared; 'tlparse %s' reports the details",
-				     d.side[s].log[i].t.path, d.side[s].log[i].t.path);
+				warn("%s: damaged: only the readable part is compared; '%s %s' reports the details",
+				     d.side[s].log[i].t.path, diag_tool, d.side[s].log[i].t.path);
 	bool differs = diff_differs(&d);
 	diff_set_release(&d);
 	return differs ? EXIT_FOUND : EXIT_FINE;

@@ -168,7 +168,9 @@
   // Of one log (what ranks share is on the page of each), or of all.
   function findings(log) {
     const mine = (doc.findings || []).filter(f => log == null || f.input === doc.logs[log].input || (f.ranks.length > 1 && f.ranks.includes(doc.logs[log].rank)));
-    if (!mine.length) return null;
+    const ignored = (doc.ignored || []).filter(f => log == null || f.input === doc.logs[log].input);
+    const silenced = ignored.length ? h("p.note", null, pt2.plural(ignored.length, "finding") + " ignored: ", ignored.slice(0, 20).map((f, i) => [i ? ", " : "", f.id || f.kind, f.location && [" at ", pt2.where(f.location)], " (" + f.ignored_by + ")"])) : null;
+    if (!mine.length) return silenced;
     const at = f => Math.max(0, doc.logs.findIndex(L => L.input === f.input));
     return section("What to look at, worst first", mine.length, (log == null || doc.logs.length === 1) && doc.headline ? h("p.lead", null, doc.headline) : null, some(mine, f =>
       h("details.item." + (f.level === "error" ? "bad" : f.level === "warning" ? "warn" : "ok"), { open: mine.indexOf(f) < 3 && f.level !== "note" },
@@ -176,7 +178,7 @@
           f.ranks.length ? h("span.n", null, (f.ranks.length === 1 ? " rank " : " ranks ") + f.ranks.join(", ")) : null),
         cure(f), f.evidence.length ? h("pre.quote", null, f.evidence.join("\n")) : null,
         h("p.meta", null, log == null ? [h("a", { href: "#/L" + at(f) + "/" }, pt2.baseName(doc.logs[at(f)].path)), " "] : null, h("a", { href: pt2.href(at(f), VIEW[f.kind] || "") }, "in the log"), " ",
-          chips(at(f), ids(doc.logs[at(f)], f.compile_ids)), " ", f.line && line(f.line))), 12));
+          chips(at(f), ids(doc.logs[at(f)], f.compile_ids)), " ", f.line && line(f.line))), 12), silenced);
   }
   // Labels ("0/0 (2nd)") -> the last attempt of each.
   function ids(L, labels) {

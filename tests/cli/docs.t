@@ -64,6 +64,8 @@ fill() {
 	cp "$DATA/aoti/mlp.pt2" work/model.pt2
 	cp "$DATA/aoti/multi.pt2" work/pkg.pt2
 	cp "$ROOT/tests/data/export/mlp.pt2" work/exported.pt2
+	python3 -c 'import sys, zipfile; zipfile.ZipFile("work/good.npz", "w").writestr("x.npy", zipfile.ZipFile(sys.argv[1]).read("in0.npy"))' \
+		"$ROOT/tests/data/aoti/io/mlp.npz"
 	python3 "$ROOT/tests/lib/npy.py" work/batch.npy '<f4' 5 8
 	python3 "$ROOT/tests/lib/npy.py" work/x.npy '<f4' 4
 	cp work/x.npy work/y.npy

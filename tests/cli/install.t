@@ -43,6 +43,31 @@ like "its messages use that name" "$(cat err)" '^pt2-tlparse: '
 like "its completion uses that name" "$(dest/usr/bin/pt2-tlparse --completion=zsh)" '#compdef pt2-tlparse'
 rm dest/usr/bin/pt2-tlparse
 
+# As pip installs it: no tlparse. Every command that is shown exists there.
+mkdir pip && cp -P dest/usr/bin/* pip/ && mv pip/tlparse pip/pt2-tlparse
+only() { env PATH="$TMP/pip:/usr/bin:/bin" "$@"; }
+ok "no tlparse of another package is in the way" bash -c '! PATH=/usr/bin:/bin command -v tlparse'
+exists() { # exists FILE : the commands on its lines of next steps that there are not
+	sed -n 's/^ *\(next\|see\) \{1,\}//p; s/^      \([a-z]\)/\1/p' "$1" | grep -E '^[a-z][a-z0-9-]* ' | while read -r word _; do
+		only sh -c 'command -v "$1" >/dev/null || case $1 in python|torch*) ;; *) false ;; esac' sh "$word" || echo "$word"
+	done
+}
+cp "$DATA"/{graph_breaks,recompiles,compile_error}.log .
+for log in graph_breaks recompiles compile_error; do
+	only pip/pt2 "$log.log" >shown 2>err || test $? = 1
+	is "$log: the next commands exist" "$(exists shown)" ""
+	sed -n '/^next  /,$s/^\(next\|    \)  //p' shown >commands
+	while read -r line; do
+		only sh -c "$line" </dev/null >said 2>&1
+		case $? in 0 | 1 | 5) ;; *) echo "$line" && cat said ;; esac
+	done <commands >failed
+	is "$log: they work" "$(cat failed)" ""
+done
+only pip/pt2 diff graph_breaks.log recompiles.log >out 2>err
+like "which tool answers is shown by the name that it has there" "$(cat err)" ': pt2-tlparse --diff graph_breaks.log recompiles.log'
+is "no text names a tlparse" "$(grep -rnE "(^|[;&|:'\`(] *|then )tlparse " "$ROOT"/share/{patterns,known,fxminify,mend,explain})" ""
+rm -r pip
+
 # Python finds them on PATH where no wheel is installed.
 py() { env PATH="$TMP/dest/usr/bin:$PATH" PYTHONPATH="$ROOT/packaging/wheel" python3 "$@"; }
 exits "python -m pt2utils" 0 py -m pt2utils

@@ -124,7 +124,7 @@ doc, page = json.load(open("document.json")), report.Page(open("page.html", "rb"
 model = page.model
 del model["blocks"], model["texts"]
 explained = json.load(open("explained.json"))
-for key in ("headline", "verdict", "other_verdicts", "findings"):  # fxexplain says the same
+for key in ("headline", "verdict", "other_verdicts", "findings", "ignored"):  # fxexplain says the same
     assert model.pop(key) == explained[key], key
 for sums in model.pop("time_sums"):  # its times, added up
     parts = {}

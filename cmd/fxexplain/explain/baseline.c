@@ -11,10 +11,10 @@
 
 /* Summary counts where more is worse. */
 #define COUNTS(X) \
-	X("graph_breaks", "graph breaks", x->sum.graph_breaks) \
-	X("inferred_graph_breaks", "graph breaks without a record", x->sum.inferred_graph_breaks) \
-	X("recompiles", "recompiles", x->sum.recompiles) \
-	X("recompile_limits", "recompile limits reached", x->sum.recompile_limits) \
+	X("graph_breaks", "graph breaks", x->sum.graph_breaks - x->ignored_breaks) \
+	X("inferred_graph_breaks", "graph breaks without a record", x->sum.inferred_graph_breaks - x->ignored_inferred) \
+	X("recompiles", "recompiles", x->sum.recompiles - x->ignored_recompiles) \
+	X("recompile_limits", "recompile limits reached", x->sum.recompile_limits - x->ignored_limits) \
 	X("failures", "failures", x->sum.failures) \
 	X("restarts", "restarts", x->sum.restarts) \
 	X("cudagraph_skips", "CUDA graph skips", x->sum.cudagraph_skips) \

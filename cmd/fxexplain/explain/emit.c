@@ -2,32 +2,9 @@
 #include "explain/emit.h"
 #include "base/text.h"
 #include "run/diagnose/bugs.h"
-
-#include <unistd.h>
+#include "run/diagnose/sourcefile.h"
 
 /* ---- places ---- */
-
-bool emit_leads_out(const char *path)
-{
-	for (const char *p = path; (p = strstr(p, "..")); p += 2)
-		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return true;
-	return false;
-}
-
-static bool is_here(const char *path) { return *path && !emit_leads_out(path) && access(path, F_OK) == 0; }
-
-static const char *relative_path(const char *path)
-{
-	char cwd[4096];
-	const char *rest = getcwd(cwd, sizeof(cwd)) && cwd[0] && cwd[1] ? path_below(path, cwd) : NULL;
-	if (rest && *rest)
-		return rest;
-	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/'))
-		if (is_here(p + 1))
-			return p + 1;
-	return NULL;
-}
 
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 {
@@ -37,7 +14,7 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 	while (slice_starts(name, "./"))
 		name = slice_of(name.p + 2, name.n - 2);
 	FREED char *path = xstrndup(name.p, name.n);
-	const char *here = *path == '/' ? relative_path(path) : emit_leads_out(path) ? NULL : path;
+	const char *here = *path == '/' ? source_relative(path) : source_leads_out(path) ? NULL : path;
 	if (!here && *path != '/')
 		return false;
 	buf_adds(b, here ? here : path);

@@ -16,8 +16,6 @@
  * appended, if it is not a file (<eval_with_key>.3) or leads out of the directory (../m.py). */
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b);
 
-/* Does a path have a ".." that could lead out of the folder? */
-bool emit_leads_out(const char *path);
 /* Cost, cause and fix of a finding, one line each: the body of an annotation. */
 void emit_details(const struct explanation *x, const struct finding *g, struct buf *b);
 /* A message in the form it has in any run of the same program: words with digits (sizes, addresses) become '#', and paths '/'. Written to

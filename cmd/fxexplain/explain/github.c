@@ -7,6 +7,7 @@
 
 #include "base/tool/diag.h"
 #include "base/text.h"
+#include "run/diagnose/ignore.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -110,6 +111,12 @@ static void summary(struct buf *b, const struct explanation *x)
 		buf_addf(b, "\n... and %u more.\n", rows - ROWS);
 	if (rows)
 		buf_addc(b, '\n');
+	if (x->n_ignored) {
+		LOCAL_BUF ignored = {0};
+		ignore_text(&ignored, x, ROWS);
+		md_text(b, buf_slice(&ignored), 0);
+		buf_adds(b, ".\n\n");
+	}
 }
 
 static void append_summary(const struct explanation *x)

@@ -20,6 +20,7 @@ static void put_summary(struct json_out *o, const struct explanation *x)
 	json_member_u64(o, "errors", level[FINDING_ERROR]);
 	json_member_u64(o, "warnings", level[FINDING_WARNING]);
 	json_member_u64(o, "notes", level[FINDING_NOTE]);
+	json_member_u64(o, "ignored", x->n_ignored);
 	json_close(o);
 }
 

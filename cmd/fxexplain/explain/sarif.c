@@ -50,8 +50,8 @@ static bool is_address(struct slice url)
 static void put_rules(struct json_out *o, const struct explanation *x, struct intern *rules)
 {
 	json_member_arr(o, "rules");
-	for (uint32_t i = 0; i < x->n_finding; i++) {
-		const struct finding *g = &x->finding[i];
+	for (uint32_t i = 0; i < x->n_finding + x->n_ignored; i++) {
+		const struct finding *g = i < x->n_finding ? &x->finding[i] : &x->ignored[i - x->n_finding];
 		uint32_t before = rules->n;
 		LOCAL_BUF help = {0};
 		if (intern_add(rules, rule_id(g)) < before)
@@ -120,6 +120,17 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 	json_close(o);
 }
 
+/* A consumer hides it, and still knows it. */
+static void put_suppression(struct json_out *o, const struct finding *g)
+{
+	json_member_arr(o, "suppressions");
+	json_obj(o);
+	json_member(o, "kind", g->in_source ? SLICE("inSource") : SLICE("external"));
+	json_member(o, "justification", g->ignored);
+	json_close(o);
+	json_close(o);
+}
+
 static void put_result(struct json_out *o, const struct explanation *x, const struct finding *g, const struct intern *rules,
 		       struct intern *seen, uint32_t **times)
 {
@@ -139,6 +150,8 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 	json_member(o, "level", slice_str(finding_level_name[g->level]));
 	if (g->change != CHANGE_NOT_COMPARED)
 		json_member(o, "baselineState", slice_str(state[g->change]));
+	if (g->ignored.n)
+		put_suppression(o, g);
 	buf_add_slice(&text, g->title);
 	emit_details(x, g, &text);
 	text_member(o, "message", text.len ? buf_slice(&text) : rule_id(g));
@@ -181,6 +194,8 @@ void emit_sarif(struct buf *b, const struct explanation *x, const struct explain
 	json_member_arr(&o, "results");
 	for (uint32_t i = 0; i < x->n_finding; i++)
 		put_result(&o, x, &x->finding[i], &rules, &seen, &times);
+	for (uint32_t i = 0; i < x->n_ignored; i++)
+		put_result(&o, x, &x->ignored[i], &rules, &seen, &times);
 	json_close(&o);
 	json_close(&o);
 	json_close(&o);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "run/diagnose/bugs.h"
+#include "run/diagnose/ignore.h"
 
 enum {
 	LINES = 46, /* without a terminal: a long page */
@@ -402,6 +403,20 @@ static void findings(struct page *p, int room)
 		buf_addf(b, "%s--all shows the other %u in full\n", p->small ? "" : "\n", x->n_finding - shown);
 }
 
+static void ignored(struct page *p)
+{
+	enum { NAMED = 3 };
+	LOCAL_BUF text = {0};
+	const size_t from = p->s->b.len + 1;
+	ignore_text(&text, p->x, p->opt->all ? NONE : NAMED);
+	if (!text.len)
+		return;
+	buf_addc(&p->s->b, '\n');
+	put_text(p->s, buf_slice(&text));
+	buf_addc(&p->s->b, '\n');
+	put_wraps(p->s, from, 2);
+}
+
 /* ---- time ---- */
 
 static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
@@ -502,11 +517,12 @@ void emit_terminal(struct screen *s, const struct explanation *x, const struct e
 		    used = count_lines(&s->b, from);
 		verdict(&p, height - used, titles + time_lines);
 		used = count_lines(&s->b, from);
-		findings(&p, height - used - time_lines - (p.small ? 3 : 4));
+		findings(&p, height - used - time_lines - (p.small ? 3 : 4) - (x->n_ignored ? 3 : 0));
 		if (!x->n_finding && !x->n_component && !x->n_time && !x->facts->n_compile)
 			buf_adds(&s->b, "\nNothing known found: no compilation, no known message.\n");
 		else if (!x->n_finding)
 			buf_adds(&s->b, "\nNo known problem found.\n");
+		ignored(&p);
 		if (!whole_times)
 			times(&p, false);
 	}

@@ -4,6 +4,7 @@
 #include "base/srcloc.h"
 #include "explain/emit.h"
 #include "base/tool/output.h"
+#include "run/diagnose/sourcefile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +63,7 @@ static int find_on_disk(struct fix_files *files, struct fix_file *f, struct slic
 	if (srcloc_origin(path) != SRCLOC_USER)
 		return no(f, "the line is in an installed package");
 	FREED char *given = xstrndup(path.p, path.n);
-	if (!emit_leads_out(given)) {
+	if (!source_leads_out(given)) {
 		f->path = !files->root && *given == '/' ? resolved_below("/", given + 1) : NULL;
 		f->path = f->path ? f->path : longest_end(files->root ? files->root : ".", given);
 	}

@@ -1,6 +1,7 @@
 #include "door/visit.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/parts.h"
@@ -306,6 +307,16 @@ static const char *better_reader(struct visit *v)
 
 /* ---- what is said ---- */
 
+/* The tool's name as it is installed: in a wheel tlparse is pt2-tlparse. */
+static void show_name(struct words *w)
+{
+	FREED char *file = tool_find(w->v[0]);
+	if (!file || !strcmp(path_base(file), w->v[0]))
+		return;
+	free(w->v[0]);
+	w->v[0] = xstrdup(path_base(file));
+}
+
 static void say_what(struct visit *v, const char *step)
 {
 	LOCAL_BUF b = {0};
@@ -317,6 +328,7 @@ static void say_what(struct visit *v, const char *step)
 	if (v->n)
 		buf_adds(&b, ": ");
 	words_of(v, step, &w);
+	show_name(&w);
 	add_words(&b, w.v, w.n);
 	note("pt2: %s", buf_str(&b));
 }

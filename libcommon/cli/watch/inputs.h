@@ -2,7 +2,7 @@
  *
  *     struct loaded l;
  *     struct inputs in;
- *     if (inputs_load(&l, &in, "model.pt2", NULL, operands, n, &err) < 0) ...      // EXIT_USAGE: unknown names, missing inputs
+ *     if (inputs_load(&l, &in, "model.pt2", &how, operands, n, &err) < 0) ...      // EXIT_USAGE: unknown names, missing inputs
  *     run_model(&l.pkg, in.v, in.n, &o, &r, &err);
  *     inputs_release(&in);
  *     loaded_release(&l);
@@ -15,6 +15,7 @@
 #include "model/binprobe/load.h"
 #include "model/cppwrapper/operands.h"
 #include "tensor/write.h"
+#include "watch/runopt.h"
 
 struct inputs {
 	struct given given;
@@ -23,8 +24,9 @@ struct inputs {
 	struct arena arena;
 };
 
-/* The model at `path` (`name`: which, if there are several) and its inputs. Nothing to release after a failure. */
-int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
+/* The model at `path` and its inputs, which may have forward()'s names (model/binprobe/names.h); of `how`, .model and .names count. Nothing
+ * to release after a failure. */
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const struct run_how *how, const char *const *operand, int n,
 		struct err *err);
 /* The same for an already loaded contract. */
 int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err);

@@ -360,7 +360,7 @@ static int take_operands(struct watch *w, struct inputs *in, struct err *err)
 {
 	const struct watch_options *o = w->o;
 	w->loaded = xcalloc(1, sizeof(*w->loaded));
-	if (inputs_load(w->loaded, in, o->model, o->how.model, o->operand, o->n_operand, err) == 0)
+	if (inputs_load(w->loaded, in, o->model, &o->how, o->operand, o->n_operand, err) == 0)
 		return 0;
 	free(w->loaded);
 	w->loaded = NULL;

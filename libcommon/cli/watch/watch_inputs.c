@@ -2,7 +2,7 @@
 #include "watch/watch_part.h"
 
 #include "model/check/check.h"
-#include "model/cppwrapper/operands.h"
+#include "model/binprobe/names.h"
 
 #include <math.h>
 
@@ -101,12 +101,10 @@ static int make_input(struct given *g, const struct contract *c, size_t i, struc
 	return 0;
 }
 
-int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+/* in->given has been read. */
+static int make_inputs(struct inputs *in, const struct contract *c, struct err *err)
 {
 	uint64_t state = 0;
-	*in = (struct inputs){0};
-	if (given_read(&in->given, c, operand, n, err) < 0)
-		return -1;
 	in->v = xcalloc(c->n_inputs + 1, sizeof(*in->v));
 	in->n = c->n_inputs;
 	for (size_t i = 0; i < in->n; i++)
@@ -119,7 +117,20 @@ bad:
 	return -1;
 }
 
-int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err)
+int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+{
+	*in = (struct inputs){0};
+	return given_read(&in->given, c, operand, n, err) < 0 ? -1 : make_inputs(in, c, err);
+}
+
+static int read_for(struct loaded *l, struct inputs *in, const char *names, const char *const *operand, int n, struct err *err)
+{
+	*in = (struct inputs){0};
+	return names_given(&in->given, l, &l->contract, names, operand, n, false, err) < 0 ? -1 : make_inputs(in, &l->contract, err);
+}
+
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const struct run_how *how, const char *const *operand, int n,
+		struct err *err)
 {
 	struct watch_bundle b;
 	const bool bundle = watch_bundle_like(path);
@@ -127,8 +138,8 @@ int inputs_load(struct loaded *l, struct inputs *in, const char *path, const cha
 		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which has its own inputs: pass no others", path);
 	if (bundle && watch_bundle_open(&b, path, err) < 0)
 		return -1;
-	int r = load_model(l, bundle ? b.library : path, (struct load_options){.model = name}, err);
-	if (!r && (bundle ? watch_bundle_inputs(&b, in, &l->contract, err) : inputs_read(in, &l->contract, operand, n, err)) < 0) {
+	int r = load_model(l, bundle ? b.library : path, (struct load_options){.model = how->model}, err);
+	if (!r && (bundle ? watch_bundle_inputs(&b, in, &l->contract, err) : read_for(l, in, how->names, operand, n, err)) < 0) {
 		loaded_release(l);
 		r = -1;
 	}

@@ -1,4 +1,5 @@
 /* explain.c - the analyses in their order. */
+#include "run/diagnose/ignore.h"
 #include "run/diagnose/order.h"
 
 static void explain_damage(struct explanation *x)
@@ -39,6 +40,7 @@ void explain(struct explanation *x, struct facts *f)
 	explain_tried(x);
 	explain_titles(x);
 	explain_headline(x);
+	explain_ignore(x);
 	explain_order(x);
 }
 
@@ -46,6 +48,7 @@ void explanation_release(struct explanation *x)
 {
 	arena_release(&x->arena);
 	free(x->finding);
+	free(x->ignored);
 	free(x->component);
 	free(x->group);
 	free(x->frame);

@@ -84,11 +84,11 @@ static void put_bugs(struct json_out *o, const struct explanation *x, const stru
 	}
 }
 
-static void put_findings(struct json_out *o, const struct explanation *x)
+static void put_findings(struct json_out *o, const struct explanation *x, const char *key, const struct finding *finding, uint32_t n)
 {
 	char fingerprint[FINGERPRINT_TEXT];
-	json_rows(o, "findings", i, x->n_finding) {
-		const struct finding *g = &x->finding[i];
+	json_rows(o, key, i, n) {
+		const struct finding *g = &finding[i];
 		finding_fingerprint(x, g, fingerprint);
 		json_member(o, "kind", slice_str(finding_kind_name[g->kind]));
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
@@ -115,6 +115,8 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 		put_words(o, "compile_ids", g->compiles);
 		json_member_i64s(o, "ranks", g->ranks, g->n_ranks);
 		json_member(o, "fingerprint", slice_str(fingerprint));
+		if (g->ignored.n)
+			json_member(o, "ignored_by", g->ignored);
 	}
 }
 
@@ -179,7 +181,8 @@ static void put_time_sums(struct json_out *o, const struct explanation *x)
 void explain_out(const struct explanation *x, struct json_out *o, bool page)
 {
 	put_verdict(o, x);
-	put_findings(o, x);
+	put_findings(o, x, "findings", x->finding, x->n_finding);
+	put_findings(o, x, "ignored", x->ignored, x->n_ignored);
 	if (page)
 		put_time_sums(o, x);
 	else

@@ -26,6 +26,7 @@
  *     finding.c      rows of findings
  *     known.c        messages of the knowledge base
  *     bugs.c         known bugs of torch that a failure looks like
+ *     ignore.c       sets aside what the user silenced
  *     release.c      drops fixes that name something this torch lacks
  *     tried.c        in how many programs a fix was tried, and worked
  *
@@ -87,6 +88,8 @@ struct finding {
 	uint32_t first_bug, n_bug; /* of x.bug: known bugs of torch that it looks like (bugs.h) */
 	uint32_t into;             /* the finding that covers this one, which is then not shown; NONE */
 	enum finding_change change;
+	struct slice ignored; /* by what: "# pt2: ignore", "pyproject.toml:12" (ignore.h); empty: it is not */
+	bool in_source;       /* by a comment */
 };
 
 /* breaks.c: all breaks of one user line with one reason. */
@@ -175,6 +178,7 @@ struct explanation {
 	struct facts *facts;
 	struct arena arena;
 	VIEW_ROWS(struct finding, finding);
+	VIEW_ROWS(struct finding, ignored);          /* ignore.h */
 	VIEW_ROWS(struct component_view, component); /* one per failure that ended something, the first is the verdict */
 	VIEW_ROWS(struct break_group, group);
 	VIEW_ROWS(struct frame_view, frame);
@@ -185,6 +189,7 @@ struct explanation {
 	VIEW_ROWS(struct time_part, part);
 	VIEW_ROWS(struct bug_hit, bug);
 	struct facts_sums sum; /* the run in numbers */
+	uint64_t ignored_breaks, ignored_inferred, ignored_recompiles, ignored_limits; /* of them, those of ignored findings */
 	uint32_t n_ranks;      /* that wrote the inputs */
 	uint32_t slowest;      /* the input of the rank that compiled longest, NONE */
 	double guard_us;       /* time of one guard on a call (order.h), < 0: unknown */

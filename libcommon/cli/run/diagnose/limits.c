@@ -38,9 +38,24 @@ static void no_place(struct limit_places *p, const struct explanation *x, const 
 		no_place(p, x, &x->facts->table[i].src); \
 	}
 
-static void at_breaks(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, !x->facts->brk[i].inferred) }
+/* Is what is there ignored? Rows that are one event may have different places: then the others are shown. */
+static bool ignored_at(const struct explanation *x, const struct fact_loc *loc)
+{
+	for (uint32_t i = 0; i < x->n_ignored; i++)
+		if (loc->file != NONE && x->ignored[i].loc.file == loc->file && x->ignored[i].loc.line == loc->line)
+			return true;
+	return false;
+}
+
+static void at_breaks(struct limit_places *p, const struct explanation *x)
+{
+	AT(brk, &x->facts->brk[i].loc, !x->facts->brk[i].inferred && !ignored_at(x, &x->facts->brk[i].loc))
+}
 static void at_inferred(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, x->facts->brk[i].inferred) }
-static void at_recompiles(struct limit_places *p, const struct explanation *x) { AT(recompile, &x->facts->recompile[i].loc, true) }
+static void at_recompiles(struct limit_places *p, const struct explanation *x)
+{
+	AT(recompile, &x->facts->recompile[i].loc, !ignored_at(x, &x->facts->recompile[i].loc))
+}
 static void at_limits(struct limit_places *p, const struct explanation *x) { AT(limit, &x->facts->limit[i].loc, true) }
 static void at_failures(struct limit_places *p, const struct explanation *x)
 {
@@ -159,10 +174,10 @@ static uint64_t misses(const struct facts_sums *s)
 
 /* X(name, words, count, places) */
 #define LIMITS(X) \
-	X("graph-breaks", "graph breaks", x->sum.graph_breaks, at_breaks) \
-	X("inferred-graph-breaks", "graph breaks without a record", x->sum.inferred_graph_breaks, at_inferred) \
-	X("recompiles", "recompiles", x->sum.recompiles, at_recompiles) \
-	X("recompile-limits", "recompile limits reached", x->sum.recompile_limits, at_limits) \
+	X("graph-breaks", "graph breaks", x->sum.graph_breaks - x->ignored_breaks, at_breaks) \
+	X("inferred-graph-breaks", "graph breaks without a record", x->sum.inferred_graph_breaks - x->ignored_inferred, at_inferred) \
+	X("recompiles", "recompiles", x->sum.recompiles - x->ignored_recompiles, at_recompiles) \
+	X("recompile-limits", "recompile limits reached", x->sum.recompile_limits - x->ignored_limits, at_limits) \
 	X("restarts", "restarts", x->sum.restarts, at_restarts) \
 	X("failures", "failures", x->sum.failures, at_failures) \
 	X("compile-seconds", "seconds compiling", x->sum.compile_seconds, at_slow) \

@@ -60,12 +60,20 @@ void explain_order(struct explanation *x)
 		 *into = xreallocarray(NULL, n + 1, sizeof(*into));
 	for (uint32_t i = 0; i < n; i++)
 		into[i] = explain_told_by(x, i);
-	for (uint32_t i = 0; i < n; i++)
-		if (into[i] == i)
+	for (uint32_t i = 0; i < n; i++) {
+		row[i] = NONE;
+		if (into[i] != i)
+			continue;
+		if (x->finding[i].ignored.n)
+			PUSH_TO(x->ignored, x->n_ignored, x->cap_ignored) = x->finding[i];
+		else
 			x->finding[kept++] = x->finding[i];
+	}
 	x->n_finding = kept;
 	if (kept)
 		qsort(x->finding, kept, sizeof(*x->finding), worst_first);
+	if (x->n_ignored)
+		qsort(x->ignored, x->n_ignored, sizeof(*x->ignored), worst_first);
 	for (uint32_t i = 0; i < kept; i++) {
 		row[x->finding[i].rank] = i;
 		x->finding[i].rank = i;

@@ -1,5 +1,6 @@
 /* Maps operands to inputs: files (one tensor or many), specs, by position or by NAME=. */
 #include "model/cppwrapper/operands.h"
+#include "model/check/check.h"
 #include "model/contract/pytree.h"
 
 #include <unistd.h>
@@ -53,6 +54,8 @@ static void add_names(struct buf *b, const struct contract *c)
 		buf_addf(b, " and %u more", c->n_inputs - 40);
 }
 
+static bool matches(struct slice path, struct slice name) { return path.n && pytree_path_matches(path, name); }
+
 /* The input that NAME refers to: an index, the graph's own name, or a path. -1: none; -2: more than one. */
 static int64_t find_input(const struct contract *c, struct slice name)
 {
@@ -64,7 +67,7 @@ static int64_t find_input(const struct contract *c, struct slice name)
 		if (slice_eq(c->input[i].name, name) || slice_eq(c->input[i].path, name))
 			return i;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
-		if (c->input[i].path.n && pytree_path_matches(c->input[i].path, name)) {
+		if (matches(c->input[i].path, name) || matches(c->input[i].alias, name)) {
 			if (at >= 0)
 				return -2;
 			at = i;
@@ -76,6 +79,7 @@ static int no_input(struct reading *r, struct slice name, bool several, const ch
 {
 	LOCAL_BUF b = {0};
 	add_names(&b, r->c);
+	r->g->unknown |= !several;
 	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, SL(name),
 		several ? "matches more than one input" : "is not an input of this model", buf_str(&b));
 	return -1;
@@ -135,6 +139,80 @@ static struct origin origin_of(struct tensor_file *f, const struct tensor *t, in
 	return o;
 }
 
+/* ---- keys that are no names of inputs ---- */
+
+enum { OFFER_KEYS = 8, OFFER_STEPS = 2000 };
+
+/* Which of a file's tensors each input could take: the first order in which the call is right, and whether there is another. */
+struct order {
+	const struct tensor_file *f;
+	const struct contract *c;
+	size_t of[OFFER_KEYS], first[OFFER_KEYS]; /* input -> tensor */
+	bool taken[OFFER_KEYS];
+	unsigned steps, fits;
+};
+
+static bool could_be(const struct contract_input *in, const struct tensor_meta *m)
+{
+	if (in->dtype != DTYPE_NONE && in->dtype != m->dtype)
+		return false;
+	return !in->rank_known || in->n_dim == m->n_dim;
+}
+
+static void try_order(struct order *o)
+{
+	static const bool counts[] = {[CHECK_DTYPE] = true, [CHECK_RANK] = true,  [CHECK_SIZE] = true,
+				      [CHECK_SMALL] = true, [CHECK_LARGE] = true, [CHECK_EQUAL] = true};
+	struct tensor_meta m[OFFER_KEYS];
+	struct check k = {0};
+	bool fits = true;
+	for (uint32_t i = 0; i < o->c->n_inputs; i++)
+		m[i] = o->f->v[o->of[i]].meta;
+	check_inputs(&k, o->c, m, o->c->n_inputs);
+	for (size_t i = 0; i < k.n; i++)
+		fits = fits && ((size_t)k.v[i].what >= ARRAY_LEN(counts) || !counts[k.v[i].what]);
+	check_release(&k);
+	if (fits && !o->fits++)
+		memcpy(o->first, o->of, sizeof(o->of));
+}
+
+/* At most OFFER_KEYS deep. */
+static void place_from(struct order *o, uint32_t input)
+{
+	if (input == o->c->n_inputs)
+		try_order(o);
+	for (size_t i = 0; input < o->c->n_inputs && i < o->f->n && o->fits < 2 && o->steps++ < OFFER_STEPS; i++) {
+		if (o->taken[i] || !could_be(&o->c->input[input], &o->f->v[i].meta))
+			continue;
+		o->taken[i] = true;
+		o->of[input] = i;
+		place_from(o, input + 1);
+		o->taken[i] = false;
+	}
+}
+
+/* Appends to the message what would be taken instead: "; pass batch.npz:ids batch.npz:x ...". */
+static void offer_keys(struct reading *r, const struct tensor_file *f)
+{
+	struct order o = {.f = f, .c = r->c};
+	LOCAL_BUF b = {0};
+	LOCAL_BUF word = {0};
+	if (r->c->n_inputs <= OFFER_KEYS && f->n <= OFFER_KEYS && f->n >= r->c->n_inputs)
+		place_from(&o, 0);
+	buf_adds(&b, r->err->text);
+	buf_adds(&b, o.fits ? "; pass" : "; pass FILE:KEY for each, in the order of forward()'s arguments");
+	for (uint32_t i = 0; o.fits && i < r->c->n_inputs; i++) {
+		buf_reset(&word);
+		buf_addf(&word, "%s:%.*s", f->path, SL(f->v[o.first[i]].name));
+		buf_addc(&b, ' ');
+		buf_add_word(&b, buf_str(&word));
+	}
+	if (o.fits)
+		buf_adds(&b, o.fits > 1 || o.steps >= OFFER_STEPS ? " (or another order: that of forward()'s arguments)"
+								  : " (in no other order do types and sizes fit)");
+	err_set(r->err, EXIT_USAGE, "%s, or put the exported program, which has their names, beside the model", buf_str(&b));
+}
+
 /* A file without NAME=: its keys are inputs, or its tensors come in order. */
 static int put_file(struct reading *r, struct tensor_file *f, int device, int index)
 {
@@ -150,6 +228,8 @@ static int put_file(struct reading *r, struct tensor_file *f, int device, int in
 		if (at < 0) {
 			FREED char *where = xasprintf("'%s': key ", f->path);
 			no_input(r, f->v[i].name, at == -2, where);
+			if (at == -1)
+				offer_keys(r, f);
 			return -1;
 		}
 		if (put_named(r, f->v[i].name, &o) < 0)
@@ -271,7 +351,9 @@ static int read_operands(struct given *g, const struct contract *c, const char *
 		for (int i = 0; i < n; i++) {
 			bool has = !tensor_spec_like(slice_str(operands[i])) && !exists(operands[i]) && name_end(operands[i]);
 			if (has == !!named && read_operand(&r, operands[i]) < 0) {
+				const bool unknown = g->unknown;
 				given_release(g);
+				g->unknown = unknown;
 				return -1;
 			}
 		}
