@@ -2,7 +2,8 @@
  *
  * A page has the rows of the document (document.h), but 100,000 compilations as objects are 150 MB. Here a list of rows is
  *
- *     "attempts": {"rows": 3, "columns": {"line": ["i", "GE0B"], "status": ["w", "C", ["missing", "ok"]], "location": ["o", "CA", "G", "C", "A"]}}
+ *     "attempts": {"rows": 3, "columns": {"line": ["i", "GE0B"], "status": ["w", "C", ["missing", "ok"]],
+ *                                         "location": ["o", "CA", "G", "C", "A"]}}
  *
  * and a column [KIND, NUMBERS, ...]. NUMBERS are the differences from the previous value (the first: from 0), each as a base64 VLQ: the
  * numbers of source maps (sign in the lowest bit, 5 bits a character, the sixth: another one follows). Trailing differences of 0 are
@@ -39,7 +40,7 @@ struct column {
 	size_t end; /* behind the last difference that is not 0 */
 };
 void column_add(struct column *x, int64_t v);
-/* Writes the string, and starts anew. */
+/* Writes the string; then it is empty again. */
 void column_out(struct column *x, struct json_out *o);
 
 #endif

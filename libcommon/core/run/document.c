@@ -109,7 +109,8 @@ static const struct table tables[] = {
     ROWS_OF("vllm_calls", fact_vllm_call, vllm_call, "calls of vLLM's backend, with its configuration"),
     ROWS_OF("vllm_pieces", fact_vllm_piece, vllm_piece, "compilations in such a call: a piece of the graph for a range of sizes"),
     ROWS_OF("vllm_passes", fact_vllm_pass, vllm_pass, "passes over a piece, with their changes"),
-    ROWS_OF("vllm_texts", fact_vllm_text, vllm_text, "what else belongs to a call: how its graph is split, what its passes look for, the code that calls the pieces"),
+    ROWS_OF("vllm_texts", fact_vllm_text, vllm_text,
+	    "what else belongs to a call: how its graph is split, what its passes look for, the code that calls the pieces"),
     ROWS_OF("workers", fact_worker, worker, "processes that compile kernels: those that died, slow jobs (torch 2.15)"),
     ROWS_OF("compiler_errors", fact_compiler_error, compiler_error, "errors of g++, nvcc or Triton's compiler"),
     ROWS_OF("paths", fact_path, path, "paths mentioned in a log: debug traces, output code, launchers"),
@@ -239,7 +240,7 @@ static int64_t number_of(const struct field *x, const char *at, struct columns *
 	case FIELD_U64: return (int64_t)(*(const uint64_t *)(const void *)at);
 	case FIELD_POSITIVE:
 	case FIELD_SIGNAL: return u32_at(at) ? (int64_t)u32_at(at) + 1 : 0;
-	case FIELD_LINE: return *(const uint64_t *)(const void *)at ? (int64_t)*(const uint64_t *)(const void *)at + 1 : 0;
+	case FIELD_LINE: return *(const uint64_t *)(const void *)at ? (int64_t) * (const uint64_t *)(const void *)at + 1 : 0;
 	case FIELD_COUNT: return *(const int64_t *)(const void *)at < 0 ? 0 : *(const int64_t *)(const void *)at + 1;
 	case FIELD_SECONDS: {
 		const double v = *(const double *)(const void *)at;
@@ -288,13 +289,19 @@ static void put_numbers(struct json_out *o, const struct rows *rows, const struc
 }
 
 /* Members of the struct at this offset of a row, as columns of their own. */
-#define PART(of, kind, member) {#member, FIELD_##kind, offsetof(struct of, member), NULL}
+#define PART(of, kind, member) \
+	{ \
+#member, FIELD_##kind, offsetof(struct of, member), NULL \
+	}
 static const struct field src_parts[] = {
-    PART(fact_src, U32, input), PART(fact_src, INDEX, attempt), PART(fact_src, LINE, line), PART(fact_src, COUNT, offset),
-    PART(fact_src, INDEX, artifact),
+    PART(fact_src, U32, input),    PART(fact_src, INDEX, attempt),  PART(fact_src, LINE, line),
+    PART(fact_src, COUNT, offset), PART(fact_src, INDEX, artifact),
 };
 static const struct field loc_parts[] = {
-    PART(fact_loc, TEXT, file), PART(fact_loc, POSITIVE, line), PART(fact_loc, TEXT, function), PART(fact_loc, TEXT, code),
+    PART(fact_loc, TEXT, file),
+    PART(fact_loc, POSITIVE, line),
+    PART(fact_loc, TEXT, function),
+    PART(fact_loc, TEXT, code),
 };
 
 static void put_column(struct json_out *o, const struct rows *rows, const struct field *x, struct columns *c)

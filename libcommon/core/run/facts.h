@@ -415,8 +415,8 @@ FACT(fact_native);
  *
  * Newer ones: an artifact vllm_compile_event {"type": "fresh_compile" or "aot_cache_hit"} before the configuration; graph_dumps
  * vllm_patterns.PASS, what a pass's pattern matcher looks for, as Python (vllm_inductor_pass.py); an artifact vllm_execution_code, the
- * Python that calls the pieces (codegen.py). A process compiles its pieces one after the other; those of processes that write to one log
- * at the same time are told apart by the process. */
+ * Python that calls the pieces (codegen.py). A process compiles its pieces one after the other; where several write to one log at the
+ * same time, each has its own current piece. */
 #define ROW_fact_vllm_call(X, of) \
 	X(of, SRC, src, "src", NULL) \
 	X(of, INDEX, compile, "compile", "index of compiles") \

@@ -139,7 +139,7 @@ static void put_times(struct json_out *o, const struct explanation *x)
 	}
 }
 
-/* The same, added up for each input, and (input null) as recorded for the run as a whole: a page shows no more, and has room for no more. */
+/* The same, added up for each input, and (input null) as recorded for the run as a whole: what a page shows, and has room for. */
 struct time_sums {
 	ROWS(struct time_part, part);
 };
