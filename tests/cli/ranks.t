@@ -40,6 +40,19 @@ exits "ranks that diverge" 0 tlparse --all-ranks-html "$DATA/ranks4" -o four
 sound "ranks that part: links and JSON" four
 page four >text
 like "ranks that diverge: the verdict" "$(cat text)" "The ranks do not agree in: captured graphs , compile ids , execution order"
+mkdir one_of_five
+for i in 0 1 2 3 4; do # rank 3 is another program's
+	from=$([ $i = 3 ] && echo "$DATA"/ranks4/*rank_3_* || echo "$DATA"/ranks4/*rank_0_*)
+	sed 's/"rank": [0-9]*/"rank": '$i/ "$from" >one_of_five/dedicated_log_torch_trace_rank_${i}_x.log
+done
+exits "one rank that diverges" 0 tlparse --all-ranks-html one_of_five -o fifth
+page fifth >fifth.text
+like "... is in the verdict" "$(cat fifth.text)" "The ranks do not agree in: captured graphs \(rank 3 of 5\), compile ids \(rank 3 of 5\)"
+mkdir no_lists
+for i in 0 1; do cp "$DATA/simple.log" no_lists/dedicated_log_torch_trace_rank_${i}_x.log; done
+tlparse --all-ranks-html no_lists -o no_lists.out 2>/dev/null
+page no_lists.out >no_lists.text
+is "checks without a record are one row" "$(grep -c 'not recorded$' no_lists.text)" 1
 like "ranks are grouped by captured graphs" "$(grep '^Captured graphs' text)" "3 groups ranks 0, 2 \| rank 1 \| rank 3"
 like "where rank 1 diverges" "$(grep -A1 '^rank 1 diverges from rank 0 (and 1 like it) at event 1$' text)" \
 	"Reference: 0/0 compiles reduce .*Here: 0/0 compiles both"

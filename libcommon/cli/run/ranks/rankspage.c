@@ -3,6 +3,19 @@
 
 /* ---- checks ---- */
 
+/* What no log has: one row for all of them, after those that say something. */
+static void put_unrecorded(struct page *g)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
+		if (g->all->check[ranks_check_order[i]].recorded)
+			continue;
+		raw(g, n++ ? ", " : "<tr><td>");
+		put(g, "<b>{}</b>", slice_str(ranks_checks[ranks_check_order[i]].title));
+	}
+	raw(g, n ? "</td><td><span class=\"tag none\">not recorded</span></td><td></td></tr>\n" : "");
+}
+
 static void put_checks(struct page *g)
 {
 	raw(g, "<section id=\"checks\"><h2>What was compared</h2>\n<table class=\"checks\"><tr><th>check</th><th>verdict</th>"
@@ -10,11 +23,9 @@ static void put_checks(struct page *g)
 	for (unsigned i = 0; i < ARRAY_LEN(ranks_check_order); i++) {
 		const struct ranks_check *c = &ranks_checks[ranks_check_order[i]];
 		const struct rank_verdict *v = &g->all->check[ranks_check_order[i]];
-		put(g, "<tr><td><b>{}</b><br><small>{}</small></td>", slice_str(c->title), slice_str(c->what));
-		if (!v->recorded) {
-			raw(g, "<td><span class=\"tag none\">not recorded</span></td><td></td></tr>\n");
+		if (!v->recorded)
 			continue;
-		}
+		put(g, "<tr><td><b>{}</b><br><small>{}</small></td>", slice_str(c->title), slice_str(c->what));
 		if (v->agree) {
 			raw(g, g->all->n_process > 1 ? "<td><span class=\"tag ok\">agree</span></td><td>all</td></tr>\n"
 						     : "<td><span class=\"tag none\">one log</span></td><td></td></tr>\n");
@@ -30,6 +41,7 @@ static void put_checks(struct page *g)
 			buf_addf(g->b, " <span class=\"sep\">|</span> and %u more groups", v->n_group - SPLITS_SHOWN);
 		raw(g, "</td></tr>\n");
 	}
+	put_unrecorded(g);
 	raw(g, "</table></section>\n");
 }
 
@@ -87,6 +99,28 @@ static void put_processes(struct page *g)
 
 /* ---- the page ---- */
 
+/* "rank 137 of 200": those outside the largest group, if they are the fewer. */
+static void put_outsiders(struct page *g, const struct rank_verdict *v)
+{
+	const uint32_t n = g->all->n_process;
+	FREED uint32_t *out = xreallocarray(NULL, n + 1u, sizeof(*out));
+	FREED bool *in = xcalloc(n + 1u, sizeof(*in));
+	uint32_t k = 0, grouped = 0;
+	for (uint32_t i = 0; i < v->n_group; i++)
+		grouped += v->group[i].n_member;
+	for (uint32_t i = 1; i < v->n_group; i++)
+		for (uint32_t m = 0; m < v->group[i].n_member; m++)
+			in[v->group[i].member[m]] = true;
+	for (uint32_t p = 0; p < n; p++)
+		if (in[p])
+			out[k++] = p;
+	if (!k || k * 2 >= grouped)
+		return;
+	raw(g, " (");
+	ranks_put_members(g, out, k);
+	buf_addf(g->b, " of %u)", grouped);
+}
+
 static void put_verdict(struct page *g)
 {
 	const struct ranks *all = g->all;
@@ -111,6 +145,7 @@ static void put_verdict(struct page *g)
 			for (const char *p = ranks_checks[ranks_check_order[i]].title, *q = p; *p; p++)
 				buf_addc(g->b, p == q && *p < 'a' && p[1] >= 'a' ? (char)(*p + 32) : *p);
 			raw(g, "</a>");
+			put_outsiders(g, &all->check[ranks_check_order[i]]);
 			first = false;
 		}
 		raw(g, ".");
