@@ -19,7 +19,8 @@ static struct checkinputs_options opt = {.error_exitcode = -1};
 static const struct opt options[] = {
     OPT_HEADING("What to do"),
     OPT_FLAG(0, "doctor", &opt.doctor, "check whether the model will load and run here"),
-    OPT_STRING(0, "against", "FILE", &opt.against, "compare it with the program that torch.export saved"),
+    OPT_STRING(0, "against", "FILE", &opt.against, "compare it with the program that torch.export saved",
+	       .more = "With INPUT: check the values of indices by its graph, too."),
     OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors to check its C++ text"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
     OPT_HEADING("Which model and sizes"),
@@ -150,7 +151,9 @@ static int show_inputs(const struct operands *in)
 		check_inputs(&k, &l.contract, g.meta, g.n + g.n_extra);
 	if (asked && !k.n_bad)
 		check_cuts(&k, &l.contract, g.meta, g.n);
-	const bool no_values = asked && !k.n_bad && l.contract.source == CONTRACT_FROM_EXPORT && check_values(&k, &l, &g, &err) < 0;
+	const bool no_values = asked && !k.n_bad && check_values(&k, &l, opt.against, &g, &err) < 0;
+	if (no_values && opt.against)
+		die_err(&err);
 	if (no_values)
 		warn("the values of indices could not be checked: %s", err.text);
 	struct screen s = screen_make();
@@ -194,13 +197,13 @@ int main(int argc, char **argv)
 	broker_start();
 	if (!in.command)
 		broker_seal(0);
-	if ((opt.doctor || opt.against) && in.n > 1)
-		die(EXIT_USAGE, "--doctor and --against take only a model, no inputs");
+	if (opt.doctor && in.n > 1)
+		die(EXIT_USAGE, "--doctor takes only a model, no inputs");
 	if (in.command)
 		status = run_live(in.command, &opt);
 	else if (opt.doctor)
 		status = run_doctor(in.v[0], &opt);
-	else if (opt.against)
+	else if (opt.against && in.n == 1)
 		status = run_against(in.v[0], &opt);
 	else
 		status = show_inputs(&in);
