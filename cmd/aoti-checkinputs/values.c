@@ -1,5 +1,5 @@
-/* values.c - are the values of an index within what it chooses from? By the graph: of an exported program, of one that a package carries, or
- * of --against. */
+/* values.c - are the values of an index within what it chooses from? By the graph: of an exported program, of one that a package carries,
+ * or of --against. */
 #include "checkinputs.h"
 #include "graph/graph_forms.h"
 #include "graph/indices.h"
