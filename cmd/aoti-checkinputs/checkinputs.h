@@ -31,9 +31,9 @@ void add_unread(struct buf *b, const struct contract *c);
 
 /* ---- values.c ---- */
 
-/* Of an exported program, for inputs that fit: a CHECK_VALUE for each input of indices with one that is out of range. -1: its graph or the
- * values cannot be read. */
-int check_values(struct check *k, struct loaded *l, struct given *g, struct err *err);
+/* For inputs that fit: a CHECK_VALUE for each input of indices with one that is out of range, by the graph that the package carries (an
+ * exported program is one), or that of another file (NULL: none). -1: the graph or the values cannot be read, or it is another model's. */
+int check_values(struct check *k, struct loaded *l, const char *against, struct given *g, struct err *err);
 
 /* ---- document.c ---- */
 

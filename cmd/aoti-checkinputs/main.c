@@ -21,7 +21,7 @@ static const struct opt options[] = {
     OPT_HEADING("What to do"),
     OPT_FLAG(0, "doctor", &opt.doctor, "check whether the model will load and run here"),
     OPT_STRING(0, "against", "FILE", &opt.against, "compare it with the program that torch.export saved",
-	       .more = "With inputs, check these, which may then have forward()'s names."),
+	       .more = "With INPUT, check these: they may have forward()'s names, and indices are checked by its graph."),
     OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors to check its C++ text"),
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
     OPT_HEADING("Which model and sizes"),
@@ -154,7 +154,9 @@ static int show_inputs(const struct operands *in)
 		check_inputs(&k, &l.contract, g.meta, g.n + g.n_extra);
 	if (asked && !k.n_bad)
 		check_cuts(&k, &l.contract, g.meta, g.n);
-	const bool no_values = asked && !k.n_bad && l.contract.source == CONTRACT_FROM_EXPORT && check_values(&k, &l, &g, &err) < 0;
+	const bool no_values = asked && !k.n_bad && check_values(&k, &l, opt.against, &g, &err) < 0;
+	if (no_values && opt.against)
+		die_err(&err);
 	if (no_values)
 		warn("the values of indices could not be checked: %s", err.text);
 	struct screen s = screen_make();

@@ -3,8 +3,11 @@
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
+#include "base/tool/tempfolder.h"
 #include "base/broker/broker.h"
 #include "verifier.h"
+
+#include <sys/stat.h>
 
 static struct verifier_options opt = {.error_exitcode = -1, .how.bounds = true};
 
@@ -71,6 +74,14 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
+/* What the kernels read and write becomes files, in all more than the package, and less than this. */
+static void keep_in_memory(const char *package)
+{
+	struct stat st;
+	if (stat(package, &st) == 0 && S_ISREG(st.st_mode))
+		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
+}
+
 /* Ends the tool as the signal would have, after removing its files. */
 static void end_by_signal(void)
 {
@@ -108,6 +119,7 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	keep_in_memory(in.v[1]);
 	broker_start();
 	if (opt.html)
 		broker_trust(BROKER_OUTPUT, opt.html);

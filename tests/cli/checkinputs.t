@@ -199,6 +199,26 @@ indices negative.npy -1
 exits "a negative index of an embedding" 1 $check --json "$ids.pt2" negative.npy
 is "the finding is about its values" "$(jq -c '[.fits, (.findings[] | [.what, .input, .given])]' out)" '[false,["value",0,"-1"]]'
 exits "a spec has no values" 0 $check "$ids.pt2" 'i64[3,7]'
+# A package has no bounds of its own: they are those of the program that it carries, or was compiled from.
+xz -dc "$IO/ids.pt2.xz" >ids.pt2
+program=$ROOT/tests/data/export/ids.pt2
+indices last.npy 49
+exits "--against with an input: values of an index within its bound" 0 $check --no-exec --against "$program" ids.pt2 last.npy
+indices behind.npy 50
+exits "without it the package accepts any value" 0 $check --no-exec ids.pt2 behind.npy
+exits "--against with an input: an index beyond its bound" 1 $check --no-exec --json --against "$program" ids.pt2 behind.npy
+is "the finding is about its values, too" "$(jq -c '[.fits, (.findings[] | [.what, .input, .given])]' out)" '[false,["value",0,"50"]]'
+exits "--against with an input: a graph of another package" 3 $check --no-exec --against "$ids.pt2" "$mlp" 'f32[5,8]'
+like "it is named" "$(cat err)" "has other inputs than"
+python3 - ids.pt2 "$program" both.pt2 <<'E'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[2]) as e, zipfile.ZipFile(sys.argv[3], "w") as w:
+    for name in z.namelist():
+        w.writestr(name, z.read(name))
+    w.writestr(z.namelist()[0].split("/")[0] + "/models/model.json", next(e.read(n) for n in e.namelist() if n.endswith("models/model.json")))
+E
+exits "a package that carries its program" 1 $check --no-exec both.pt2 behind.npy
+like "its graph has the bound" "$(cat out)" "value: expected indices of 0\.\.49, given 50"
 exits "--against: the weights agree" 0 $check --against "$V/vision.exported.pt2" vision.pt2
 python3 - "$V/vision.exported.pt2" stale.pt2 <<'E'
 import sys, zipfile

@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop sampler returns vision erfinv cosine; do
+for name in norm attention state noise loop sampler returns vision erfinv cosine dropout; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -155,6 +155,14 @@ if command -v objdump >/dev/null; then
 else
 	skip "mutants" "no objdump"
 fi
+
+# ---- dropout in training: the masks follow from the seeds that the package drew ----
+exits "dropout in training: its masks are the package's" 0 verify dropout dropout.pt2 --json --no-more
+is "its kernels are nodes, and nothing is unknown" "$(jq -c '.runs[0] | [(.calls[] | select(.verdict != "operator") | .verdict), (.outputs[] | .verdict), .unknown]' out)" \
+	'["equal","equal","agrees",[]]'
+python3 "$ROOT/tests/lib/rezip.py" dropout.exported.pt2 other.pt2 /models/model.json '"as_float": 0.3' '"as_float": 0.4'
+exits "another probability than the graph's has no mask" 5 aoti-verify --json --no-more other.pt2 dropout.pt2 'dropout.pt:in[0]'
+is "that node stays unknown, and why is said" "$(jq -c '.runs[0].unknown[0]' out)" '"dropout: it draws random numbers"'
 
 # ---- outputs, end to end ----
 graph() { # graph NAME FROM TO: the exported program with an operator replaced, as other.pt2

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <linux/magic.h>
 #include <sys/file.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 
 #include "base/tool/tempfolder.h"
@@ -198,6 +200,30 @@ static void test_none_can_be(void **state)
 	cannot(longest, "exceeds");
 }
 
+static void made_in(const char *folder)
+{
+	char *f = temp_folder(TEMP_VERIFY, &err);
+	assert_non_null(f);
+	assert_true(!strncmp(f, folder, strlen(folder)) && f[strlen(folder)] == '/');
+	temp_folder_remove(f);
+}
+
+static void test_in_memory(void **state)
+{
+	struct statfs fs;
+	(void)state;
+	if (statfs("/dev/shm", &fs) < 0 || (unsigned long)fs.f_type != TMPFS_MAGIC || access("/dev/shm", W_OK | X_OK) < 0)
+		skip();
+	temp_folder_in_memory(TEMP_VERIFY, 1);
+	made_in(folder_path); /* TMPDIR */
+	unsetenv("TMPDIR");
+	temp_folder_in_memory(TEMP_VERIFY, 1);
+	made_in("/dev/shm");
+	temp_folder_in_memory(TEMP_VERIFY, UINT64_MAX); /* no room */
+	made_in("/tmp");
+	setenv("TMPDIR", folder_path, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +234,7 @@ int main(void)
 	    cmocka_unit_test(test_a_fork_removes_nothing),
 	    cmocka_unit_test(test_relative),
 	    cmocka_unit_test(test_none_can_be),
+	    cmocka_unit_test(test_in_memory),
 	};
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, folder_remove);
 }

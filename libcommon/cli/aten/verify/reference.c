@@ -64,7 +64,7 @@ static void evaluate(struct reference *ref, struct interp *run, struct aten_valu
 		known[i] = a.all && n->op != GRAPH_OUTPUT;
 		if (!known[i])
 			continue;
-		if (draws(ref, i)) {
+		if (draws(ref, i) && !ref->drop[i]) {
 			known[i] = false;
 			if (record)
 				give_up(ref, i, "it draws random numbers");
@@ -195,6 +195,8 @@ int reference_open(struct reference *ref, const struct program *p, const struct 
 	ref->x = xcalloc(ref->n + 1, sizeof(*ref->x));
 	ref->error = xcalloc(ref->n + 1, sizeof(*ref->error));
 	ref->error_of = xcalloc(ref->n + 1, sizeof(*ref->error_of));
+	ref->drop = xcalloc(ref->n + 1, sizeof(*ref->drop));
+	ref->o.drop = ref->o_wide.drop = ref->drop;
 	ref->run = interp_open(ref->g, &ref->o);
 	find_below(ref);
 	evaluate(ref, ref->run, ref->v, ref->known, true);
@@ -217,6 +219,9 @@ void reference_close(struct reference *ref)
 	free(ref->x);
 	free(ref->known);
 	free(ref->adopted);
+	for (uint32_t i = 0; ref->drop && i < ref->n; i++)
+		aten_release(ref->drop[i]);
+	free(ref->drop);
 	free(ref->error);
 	free(ref->error_of);
 	free(ref->below);
@@ -345,18 +350,14 @@ bool reference_is_weight(const struct reference *ref, uint32_t node)
 	return node < ref->program->n_inputs && ref->program->input[node].from == PROGRAM_WEIGHT;
 }
 
-uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tensor *t, uint32_t *newly)
+/* What depends on the node can be computed now: appended to newly, which has n. */
+static uint32_t compute_below(struct reference *ref, uint32_t node, uint32_t *newly, uint32_t n)
 {
-	uint32_t n = 0;
-	if (!ref->adopted)
-		ref->adopted = xcalloc(ref->n + 1, sizeof(*ref->adopted));
-	ref->v[node] = aten_of(t);
-	ref->known[node] = ref->adopted[node] = true;
-	newly[n++] = node;
 	for (uint32_t i = node + 1; i < ref->n; i++) {
 		struct asked a = {ref, ref->known, true};
 		struct err ignored;
-		if (ref->known[i] || !reference_below(ref, i, node) || node_of(ref, i)->op == GRAPH_OUTPUT || draws(ref, i))
+		if (ref->known[i] || !reference_below(ref, i, node) || node_of(ref, i)->op == GRAPH_OUTPUT ||
+		    (draws(ref, i) && !ref->drop[i]))
 			continue;
 		graph_operands(ref->g, ref->first + i, is_known, &a);
 		if (!a.all || interp_eval(ref->run, ref->first + i, ref->v, &ignored) < 0)
@@ -367,13 +368,59 @@ uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tenso
 	return n;
 }
 
+uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tensor *t, uint32_t *newly)
+{
+	if (!ref->adopted)
+		ref->adopted = xcalloc(ref->n + 1, sizeof(*ref->adopted));
+	ref->v[node] = aten_of(t);
+	ref->known[node] = ref->adopted[node] = true;
+	newly[0] = node;
+	return compute_below(ref, node, newly, 1);
+}
+
+void reference_relist(struct reference *ref)
+{
+	buf_reset(&ref->unknown);
+	ref->n_unknown = 0;
+	for (uint32_t i = 0; i < ref->n; i++) {
+		struct asked a = {ref, ref->known, true};
+		struct err err = {0};
+		if (ref->known[i] || node_of(ref, i)->op == GRAPH_OUTPUT || node_of(ref, i)->op == GRAPH_PLACEHOLDER)
+			continue;
+		graph_operands(ref->g, ref->first + i, is_known, &a);
+		if (a.all && draws(ref, i))
+			give_up(ref, i, "it draws random numbers");
+		else if (a.all && interp_eval(ref->run, ref->first + i, ref->v, &err) < 0)
+			give_up(ref, i, err.text);
+	}
+}
+
+uint32_t reference_drop(struct reference *ref, uint32_t node, struct aten_tensor *mask, uint32_t *newly)
+{
+	struct err ignored;
+	ref->drop[node] = mask;
+	if (interp_eval(ref->run, ref->first + node, ref->v, &ignored) < 0) {
+		aten_release(mask);
+		ref->drop[node] = NULL;
+		return 0;
+	}
+	ref->known[node] = true;
+	newly[0] = node;
+	return compute_below(ref, node, newly, 1);
+}
+
 void reference_abandon(struct reference *ref, const uint32_t *newly, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		const uint32_t i = newly[k];
 		aten_value_release(&ref->v[i]);
 		numbers_release(&ref->x[i]);
-		ref->known[i] = ref->adopted[i] = false;
+		ref->known[i] = false;
+		if (ref->adopted)
+			ref->adopted[i] = false;
+		if (ref->drop[i])
+			aten_release(ref->drop[i]);
+		ref->drop[i] = NULL;
 	}
 }
 

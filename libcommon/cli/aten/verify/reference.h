@@ -30,10 +30,11 @@ struct reference {
 	uint32_t first, n;           /* nodes of the root */
 	struct aten_value *v, *wide; /* by node; wide: in float64, computed when an error is first needed */
 	bool *known, has_wide;
-	bool *adopted;            /* by node: its value is a recorded one; NULL: none is */
-	struct numbers *x;        /* computed on demand; n -1: has none */
-	double *error, *error_of; /* by node, and the maximum that it is the error of */
-	uint64_t *below;          /* bit j of row i: node i depends on node j */
+	struct aten_tensor **drop; /* by node: the mask of a dropout, whose value is computed with it (interp.h); NULL: none has one */
+	bool *adopted;             /* by node: its value is a recorded one; NULL: none is */
+	struct numbers *x;         /* computed on demand; n -1: has none */
+	double *error, *error_of;  /* by node, and the maximum that it is the error of */
+	uint64_t *below;           /* bit j of row i: node i depends on node j */
 	size_t words;
 	struct interp *run, *run_wide;
 	struct interp_options o, o_wide;
@@ -52,6 +53,9 @@ void reference_close(struct reference *ref);
  * nodes; it gets those that are known now, the node first; returns how many. Takes t. reference_abandon undoes it. */
 uint32_t reference_adopt(struct reference *ref, uint32_t node, struct aten_tensor *t, uint32_t *newly);
 void reference_abandon(struct reference *ref, const uint32_t *newly, uint32_t n);
+/* The same for a dropout in training that multiplies by this mask (taken). 0: it cannot be computed. */
+uint32_t reference_drop(struct reference *ref, uint32_t node, struct aten_tensor *mask, uint32_t *newly);
+void reference_relist(struct reference *ref); /* .unknown, after some that were unknown are known */
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
 /* The maximum difference of the node's value from its float64 value, for a value x of the node: less if x has smaller numbers (it
  * replaces the node's value, as in what_if). */

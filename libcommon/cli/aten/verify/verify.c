@@ -38,6 +38,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
 	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
+	verify_drawn(v);
 	verify_unknown(v);
 	verify_tf32(v);
 	verify_outputs(v);

@@ -151,7 +151,8 @@ void verify_outputs(struct verify *v);
 void verify_suspects(struct verify *v);
 /* Does the run say whether TF32 was on? */
 bool verify_tf32_known(const struct observed *o);
-/* Before them (unknown.c, tf32.c). */
+/* Before them (drawn.c, unknown.c, tf32.c). */
+void verify_drawn(struct verify *v);
 void verify_unknown(struct verify *v);
 void verify_tf32(struct verify *v);
 /* Step 2; step 3. */

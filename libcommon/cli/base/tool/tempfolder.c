@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #define BOOT_ID 64
@@ -164,6 +166,17 @@ static int make_mark(const char *folder, const char *name, const char *boot)
 	return why ? -1 : fd;
 }
 
+static const char MEMORY[] = "/dev/shm";
+static bool in_memory[TEMP_KINDS];
+
+void temp_folder_in_memory(enum temp_kind kind, uint64_t bytes)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct statfs fs;
+	in_memory[kind] = (!tmp || !*tmp) && statfs(MEMORY, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC &&
+			  access(MEMORY, W_OK | X_OK) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= bytes;
+}
+
 char *temp_folder(enum temp_kind kind, struct err *err)
 {
 	char in[PATH_MAX], boot[BOOT_ID];
@@ -173,6 +186,8 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 	}
 	if (temp_place(kinds[kind].longest, in, err) < 0)
 		return NULL;
+	if (in_memory[kind])
+		memcpy(in, MEMORY, sizeof(MEMORY));
 	boot_id(boot);
 	sweep(in, boot);
 	for (int tries = 0; tries < 10; tries++) {

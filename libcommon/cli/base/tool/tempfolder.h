@@ -24,6 +24,9 @@
 
 enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_VERIFY, TEMP_RUN, TEMP_FRONT, TEMP_LIVE, TEMP_KINDS };
 
+/* Before broker_start(): folders of that kind are in /dev/shm, if TMPDIR names no other place and that is in memory and has room for so
+ * many bytes. For thousands of small files: a disk's file system takes 6 times as long for a run of aoti-verify (ext4, 2026-11-27). */
+void temp_folder_in_memory(enum temp_kind kind, uint64_t bytes);
 /* NULL: EXIT_ENVIRON, the text names the folder and the variable. */
 char *temp_folder(enum temp_kind kind, struct err *err);
 /* NULL is allowed. Frees the path. */

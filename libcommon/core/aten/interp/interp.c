@@ -57,6 +57,11 @@ int interp_call_node(struct interp *run, const struct gnode *node, struct interp
 		return getitem(run, o, out);
 	if (run->o->as_double && reads_bits(op))
 		return interp_bad(run, "it reads the bits of a number, which differ in float64");
+	const uint32_t at = run->node - run->g->module[0].first;
+	if (run->o->drop && at < run->g->module[0].n && run->o->drop[at]) {
+		struct aten_value two[] = {o->arg[0], aten_of(run->o->drop[at])};
+		return interp_aten(run, SLICE("aten.mul.Tensor"), two, 2, out);
+	}
 	int r = run->g->functional ? interp_functional(run, target, o, out) : 1;
 	if (r <= 0)
 		return r;

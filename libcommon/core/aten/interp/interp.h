@@ -38,7 +38,8 @@ struct interp_more {
 };
 
 struct interp_options {
-	const struct interp_more *more; /* NULL: nobody does; not with .shapes */
+	const struct interp_more *more;  /* NULL: nobody does; not with .shapes */
+	struct aten_tensor *const *drop; /* by node of the root: what dropout multiplies by instead of drawing; NULL: it draws */
 	bool as_double;
 	bool shapes;        /* no values: tensors have sizes, strides and types (aten_fake) */
 	uint64_t max_steps; /* calls of subgraphs, in total */
