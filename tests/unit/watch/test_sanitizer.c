@@ -87,8 +87,7 @@ static void survives(void **state)
 	static const char *const odd[] = {
 	    "========= Invalid __global__ write of size",
 	    "========= Invalid __global__ write of size 99999999999999999999 bytes",
-	    "========= Invalid __global__ write of size 4 bytes\n=========     at\n=========     at 0x in \n=========     by thread (,,\n"
-	    "=========     Access to 0x is out\n=========     and is  bytes after the nearest allocation at 0x of size ",
+	    "========= Invalid __global__ write of size 4 bytes\n=========     at 0x in \n=========     Access to 0x is",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
 		struct sanitizer s = {0};
