@@ -80,14 +80,11 @@ const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t par
 /* The number of a parameter that is not a tensor. */
 int64_t fault_number(const struct ima_param *p);
 
-/* Nodes of the graph and lines of Python, if the package has them. */
-void fault_source(struct fault_case *c);
-
 /* ---- sanitize.c ---- */
 
 /* in->command becomes z->command. EXIT_ENVIRON: compute-sanitizer is not installed. */
 int sanitize_begin(struct sanitize *z, const struct operands *in, struct err *err);
-/* Reads what it wrote. z must outlive r. */
+/* Reads what it wrote. z must outlive r. The caller looks for the lines of Python (.at.from) of rows that are .of no case. */
 void sanitize_end(struct sanitize *z, struct fault_report *r);
 void sanitize_release(struct sanitize *z);
 /* Bytes past the end of the argument; negative: before its start; 0: inside, or unknown. */

@@ -77,7 +77,8 @@ static void find_model(struct fault_case *c, const struct watch *w)
 	c->call = c->contract && c->e->contract_call < c->contract->n_calls ? &c->contract->call[c->e->contract_call] : NULL;
 }
 
-void fault_source(struct fault_case *c)
+/* Graph nodes and Python lines, if the package has them. */
+static void find_source(struct fault_case *c)
 {
 	if (!c->call)
 		return;
@@ -132,7 +133,7 @@ static void add_case(struct fault *h, struct fault_report *r, struct ima_event *
 	find_model(c, r->w);
 	ima_name_numbers(e, c->contract);
 	ima_judge(&h->ima, e);
-	fault_source(c);
+	find_source(c);
 	find_symbols(h, c);
 	if (e->fault)
 		find_past(h, c);
@@ -312,6 +313,9 @@ static void end_fault(struct session *s, struct watch *w)
 	ima_read(&h->ima, buf_slice(&w->device));
 	add_cases(h, &r);
 	sanitize_end(&h->sanitize, &r);
+	for (size_t i = 0; i < h->sanitize.found.n; i++)
+		if (!h->sanitize.row[i].of)
+			find_source(&h->sanitize.row[i].at);
 	add_deaths(h, &r);
 	add_steps(h, &r);
 	add_note(h, &r);

@@ -92,7 +92,7 @@ static uint32_t nearest(const struct fault_case *c, const struct sanitizer_error
 	return best;
 }
 
-static bool find_call(const struct watch *w, struct sanitize_row *row)
+static void find_call(const struct watch *w, struct sanitize_row *row)
 {
 	for (size_t i = 0; i < w->n_models; i++) {
 		const struct watch_model *m = &w->model[i];
@@ -101,10 +101,9 @@ static bool find_call(const struct watch *w, struct sanitize_row *row)
 				row->at.model = m;
 				row->at.contract = &m->contract;
 				row->at.call = &m->contract.call[k];
-				return true;
+				return;
 			}
 	}
-	return false;
 }
 
 void sanitize_end(struct sanitize *z, struct fault_report *r)
@@ -124,8 +123,8 @@ void sanitize_end(struct sanitize *z, struct fault_report *r)
 			row->param = nearest(row->of, row->e);
 		if (row->of)
 			row->at = *row->of;
-		else if (find_call(r->w, row))
-			fault_source(&row->at);
+		else
+			find_call(r->w, row);
 	}
 	r->sanitize = z;
 }
