@@ -7,7 +7,7 @@
 const bool guard_again_works = false;
 
 /* Is it a store? Where the context does not tell (qemu-user 7.2). Arm ARM (DDI 0487), C4.1, "Loads and Stores" and "SVE encodings": bit 22
- * is a load, but for registers that are no vectors, whose signed loads have it clear. */
+ * is set in a load, except for signed loads of general registers. */
 static bool is_store(uint32_t code)
 {
 	const bool vector = code >> 26 & 1;

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* What follows these words; false: they are not there. */
+/* What follows these words; false: they are missing. */
 static bool after(struct slice line, const char *words, struct slice *rest)
 {
 	const char *at = slice_find(line, words);
