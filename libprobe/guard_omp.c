@@ -1,10 +1,10 @@
-/* guard_omp.c - the chunks of a kernel's parallel loops, one after the other, in an order of ours.
+/* guard_omp.c - runs the chunks of a kernel's parallel loops one after the other, in a chosen order.
  *
  * Compiled by GCC, a parallel region is a function that GOMP_parallel() calls in each thread of a team; which iterations are its own it
- * computes from omp_get_thread_num() and omp_get_num_threads(), and GOMP_barrier() is between its loops (gcc/omp-expand.cc; libgomp/parallel.c).
- * These four of a model are ours. While a kernel is called again, the team is played by one thread: each member is a context with a stack of
- * its own, which runs up to the next barrier; so no two run at a time, and results that depend on their order are a race. Forward and
- * backward are enough to have each pair of members in both orders.
+ * computes from omp_get_thread_num() and omp_get_num_threads(), and GOMP_barrier() is between its loops (gcc/omp-expand.cc;
+ * libgomp/parallel.c). These four are replaced in a model. While a kernel is called again, the team is played by one thread: each member
+ * is a context with its own stack, which runs up to the next barrier; so no two run at a time, and results that depend on their order are
+ * a race. Forward and backward are enough to have each pair of members in both orders.
  *
  * A model that uses more of OpenMP's runtime (dynamic schedules, tasks; Clang's libomp) keeps it as it is. */
 #include "guard_call.h"

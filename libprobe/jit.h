@@ -72,7 +72,8 @@ JIT_EXPORT void pt2_jit_step(int ended);
 uint32_t jit_step(uint32_t run);
 
 /* With --bounds: the function that kernels called by Python ask for a tensor's address (torch/_inductor/codecache.py,
- * _torchinductor_pyobject_tensor_data_ptr: torch passes its own to each kernel's module, as a number), instead of this one; 0: not needed. */
+ * _torchinductor_pyobject_tensor_data_ptr: torch passes its own to each kernel's module, as a number),
+ * instead of this one; 0: not needed. */
 JIT_EXPORT uintptr_t pt2_jit_address(uintptr_t theirs);
 
 #define JIT_NUMBERS 32

@@ -1,9 +1,9 @@
 /* guard.c - with --bounds: memory of tensors that were freed stays unmapped, so that whoever still uses it faults (libprobe/guard.h).
  *
- * A part of the address space is reserved, and storages get pages of it one after the other; none are used again. After MOST storages, or
- * when it is full, memory comes from malloc() as usual: mappings are slow and few (vm.max_map_count is 65530). System calls are what it
- * costs, so pages are opened many at a time, and closed when a kernel is about to be called (shim_guard_settle): neighbours in one call. The
- * handler of faults asks shim_freed_at(), which takes no lock. */
+ * A part of the address space is reserved, and storages get pages of it one after the other; none are used again. After MOST storages,
+ * or when it is full, memory comes from malloc() as usual: mappings are slow and few (vm.max_map_count is 65530). System calls are
+ * what it costs, so pages are opened many at a time, and closed when a kernel is about to be called (shim_guard_settle): neighbours in
+ * one call. The handler of faults asks shim_freed_at(), which takes no lock. */
 #include "shim.h"
 
 #include <pthread.h>

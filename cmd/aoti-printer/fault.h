@@ -5,6 +5,7 @@
 #define FAULT_H
 #include "watch/ima.h"
 #include "watch/nan.h"
+#include "watch/sanitizer.h"
 #include "printer.h"
 
 /* A call that was seen. */
@@ -41,6 +42,20 @@ struct fault_step {
 };
 #define FAULT_STEPS 6
 
+/* --sanitizer: an access that compute-sanitizer reported, with what else is known of its kernel. */
+struct sanitize_row {
+	const struct sanitizer_error *e;
+	const struct fault_case *of; /* the fault or finding of that kernel; NULL */
+	uint32_t param;              /* of .of: the argument that the access belongs to; NONE */
+	struct fault_case at;        /* .call, .contract, .model, .from; .call NULL: unknown */
+};
+struct sanitize {
+	char *program, *folder, *log, **command;
+	struct sanitizer found;
+	struct sanitize_row *row; /* one per error */
+	size_t reports;           /* that it wrote */
+};
+
 struct fault_report {
 	struct fault_case *v; /* faults first, each kind in chronological order */
 	size_t n, n_faults;
@@ -53,6 +68,7 @@ struct fault_report {
 	bool alloc;               /* without PyTorch's caching allocator */
 	const struct watch *w;
 	char *const *command;
+	const struct sanitize *sanitize; /* NULL without --sanitizer */
 };
 
 /* When an event was seen ("launch", "before", ...), as a sentence. */
@@ -63,6 +79,19 @@ struct slice fault_name(const struct fault_case *c, uint32_t param);
 const struct ima_suspect *fault_suspect(const struct fault_case *c, uint32_t param);
 /* The number of a parameter that is not a tensor. */
 int64_t fault_number(const struct ima_param *p);
+
+/* ---- sanitize.c ---- */
+
+/* in->command becomes z->command. EXIT_ENVIRON: compute-sanitizer is not installed. */
+int sanitize_begin(struct sanitize *z, const struct operands *in, struct err *err);
+/* Reads what it wrote. z must outlive r. The caller looks for the lines of Python (.at.from) of rows that are .of no case. */
+void sanitize_end(struct sanitize *z, struct fault_report *r);
+void sanitize_release(struct sanitize *z);
+/* Bytes past the end of the argument; negative: before its start; 0: inside, or unknown. */
+int64_t sanitize_beyond(const struct sanitize_row *row);
+/* "triton_poi_fused_add_0 writes 4 bytes at 0x7f..., 80 bytes past the end of buf1"; then "thread (3,0,0) of block (2,0,0), ..." */
+void sanitize_sentence(const struct sanitize_row *row, struct buf *b);
+void sanitize_place(const struct sanitize_row *row, struct buf *b);
 
 void fault_show(struct screen *s, const struct fault_report *r);
 void fault_document(struct buf *b, const struct fault_report *r);

@@ -27,6 +27,7 @@ struct fault {
 	char *const *command; /* or a model and its inputs */
 	bool file_operands;   /* which is run here */
 	struct output *file;  /* -o; NULL */
+	struct sanitize sanitize;
 };
 
 /* ---- while it runs ---- */
@@ -245,8 +246,8 @@ static void add_steps(struct fault *h, struct fault_report *r)
 			buf_adds(&b, " MODEL.pt2");
 		add_step(h, r, "show the kernel's code, line by line", buf_str(&b), NULL);
 	}
-	if (memory && !h->file_operands)
-		add_step(h, r, "find the instruction and thread (slow)", "compute-sanitizer", h->command);
+	if (memory && !h->file_operands && !r->sanitize)
+		add_step(h, r, "find the instruction and thread (slow)", "aoti-printer --ima --sanitizer --", h->command);
 	if (memory && !slice_is(e->when, "before"))
 		add_step(h, r, "find the smallest graph that fails (from torch.export.save)", "fxminify EXPORTED.pt2", NULL);
 	buf_release(&b);
@@ -261,7 +262,11 @@ static void add_note(struct fault *h, struct fault_report *r)
 		replays += r->w->graph[i].replays;
 	for (size_t i = 0; i < r->w->n_models; i++)
 		device |= r->w->model[i].has_contract && r->w->model[i].contract.device > DEVICE_CPU;
-	if (r->n)
+	if (r->sanitize && !r->sanitize->reports) {
+		r->note = SLICE("compute-sanitizer wrote no report");
+		return;
+	}
+	if (r->n || (r->sanitize && r->sanitize->found.n))
 		return;
 	if (!r->calls && !r->w->live.models)
 		buf_adds(&b, "--ima watches torch.compile graphs and AOTInductor models; use compute-sanitizer for any other program");
@@ -307,10 +312,14 @@ static void end_fault(struct session *s, struct watch *w)
 	    .w = w, .calls = s->seen, .captured = h->captured, .alloc = !strcmp(s->o->ima, "alloc"), .command = h->command};
 	ima_read(&h->ima, buf_slice(&w->device));
 	add_cases(h, &r);
+	sanitize_end(&h->sanitize, &r);
+	for (size_t i = 0; i < h->sanitize.found.n; i++)
+		if (!h->sanitize.row[i].of)
+			find_source(&h->sanitize.row[i].at);
 	add_deaths(h, &r);
 	add_steps(h, &r);
 	add_note(h, &r);
-	s->found = r.n;
+	s->found = r.n + h->sanitize.found.n;
 	if (s->o->json)
 		fault_document(&s->screen.b, &r);
 	else
@@ -331,6 +340,8 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 	o.level = LEVEL_NAMES;
 	o.last = o.last < 0 ? 16 : o.last;
 	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then a driver allocation of its own. */
+	if (o.sanitizer)
+		o.ima = "alloc";
 	if (!strcmp(o.ima, "alloc"))
 		setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
 	session_begin(&h.s, &o, fault_in_call, end_fault, &h);
@@ -338,9 +349,16 @@ int run_ima(const struct printer_options *given, const struct operands *in)
 		die_err(&err);
 	if (h.file)
 		h.s.screen.color = false, h.s.screen.width = 0;
-	int status = session_run(&h.s, in, 0, CALLS_NAMES | CALLS_SYNC);
+	struct operands under = *in;
+	if (o.sanitizer) {
+		if (sanitize_begin(&h.sanitize, in, &err) < 0)
+			die_err(&err);
+		under.command = h.sanitize.command;
+	}
+	int status = session_run(&h.s, &under, 0, CALLS_NAMES | CALLS_SYNC);
 	if (h.file)
 		output_abort(h.file);
+	sanitize_release(&h.sanitize);
 	ima_release(&h.ima);
 	arena_release(&h.arena);
 	for (size_t i = 0; i < RUNS; i++)

@@ -85,6 +85,34 @@ static void out_source(struct json_out *o, const struct fault_case *c)
 	json_member_texts(o, "python", c->from.line, c->from.n_lines);
 }
 
+static void out_accesses(struct json_out *o, const struct sanitize *z)
+{
+	json_rows(o, "accesses", i, z->found.n) {
+		const struct sanitize_row *row = &z->row[i];
+		const struct sanitizer_error *e = row->e;
+		struct buf b = {0};
+		sanitize_sentence(row, &b);
+		json_member(o, "text", buf_slice(&b));
+		buf_release(&b);
+		json_member(o, "what", e->what);
+		json_member(o, "kernel", e->kernel);
+		json_member_bool(o, "writes", e->writes);
+		json_member_bool(o, "misaligned", e->misaligned);
+		json_member_u64(o, "bytes", e->bytes);
+		out_u64(o, "address", e->address, e->has_address);
+		out_three(o, "thread", e->thread[0], e->thread[1], e->thread[2]);
+		out_three(o, "block", e->block[0], e->block[1], e->block[2]);
+		json_member_u64(o, "threads", e->times);
+		json_member_u64(o, "offset", e->offset);
+		json_member(o, "file", e->file);
+		json_member_positive(o, "file_line", e->line);
+		json_member_index(o, "argument", row->param);
+		json_member(o, "buffer", row->param != NONE ? fault_name(row->of, row->param) : SLICE(""));
+		json_member_i64(o, "beyond", sanitize_beyond(row));
+		out_source(o, &row->at);
+	}
+}
+
 static void out_past(struct json_out *o, const struct fault_call *p)
 {
 	const struct call_launch *l = &p->launch;
@@ -218,6 +246,8 @@ void fault_document(struct buf *b, const struct fault_report *r)
 	for (size_t i = r->n_faults; i < r->n; i++)
 		out_case(&o, &r->v[i]);
 	json_close(&o);
+	if (r->sanitize)
+		out_accesses(&o, r->sanitize);
 	json_member_texts(&o, "deaths", r->death, r->n_deaths);
 	out_models(&o, r->w);
 	json_member_lines(&o, "asides", buf_slice(&r->w->asides));

@@ -278,7 +278,8 @@ static void show_case(struct screen *s, const struct fault_case *c)
 static void show_more(struct screen *s, size_t n, const char *what)
 {
 	if (n)
-		buf_addf(&s->b, "%zu more %s%s (--json shows all)\n\n", n, what, plural(n));
+		buf_addf(&s->b, "%zu more %s%s (--json shows all)\n\n", n, what,
+			 slice_ends(slice_str(what), "s") && n > 1 ? "es" : plural(n));
 }
 
 static void show_steps(struct screen *s, const struct fault_report *r)
@@ -295,6 +296,24 @@ static void show_steps(struct screen *s, const struct fault_report *r)
 	}
 }
 
+static void show_sanitizer(struct screen *s, const struct sanitize *z)
+{
+	for (size_t i = 0; i < z->found.n && i < FINDINGS; i++) {
+		const size_t from = s->b.len;
+		struct buf b = {0};
+		sanitize_sentence(&z->row[i], &b);
+		put_error(s, buf_str(&b));
+		buf_addc(&s->b, '\n');
+		buf_reset(&b);
+		sanitize_place(&z->row[i], &b);
+		label(s, "in");
+		put_text(s, buf_slice(&b));
+		buf_adds(&s->b, "\n\n");
+		put_wraps(s, from, INDENT);
+		buf_release(&b);
+	}
+}
+
 void fault_show(struct screen *s, const struct fault_report *r)
 {
 	size_t shown = 0;
@@ -304,6 +323,10 @@ void fault_show(struct screen *s, const struct fault_report *r)
 	for (size_t i = r->n_faults; i < r->n && shown < FINDINGS; i++, shown++)
 		show_case(s, &r->v[i]);
 	show_more(s, r->n - r->n_faults - shown, "finding");
+	if (r->sanitize) {
+		show_sanitizer(s, r->sanitize);
+		show_more(s, r->sanitize->found.n > FINDINGS ? r->sanitize->found.n - FINDINGS : 0, "access");
+	}
 	for (size_t i = 0; i < r->n_deaths; i++) {
 		const size_t from = s->b.len;
 		struct buf b = {0};

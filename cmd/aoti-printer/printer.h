@@ -23,7 +23,7 @@ struct printer_options {
 	struct opt_list kernels, buffers;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;
-	bool overwrite, profile, memory, json, full, inputs, constants, all, quiet, no_exec;
+	bool overwrite, profile, memory, json, full, sanitizer, inputs, constants, all, quiet, no_exec;
 };
 
 /* ---- filter.c: which calls, which buffers ---- */

@@ -157,6 +157,48 @@ is "--diff with a run that fails" "$status $(grep -c 'a GPU error stopped the ru
 FAKECUDA_FAIL=illegal@2 run aoti-printer --diff dump -- "$host" "load=$so" call=4
 is "calls that one side lacks are a difference" "$status" 1
 
+# ---- --ima --sanitizer: a stand-in for compute-sanitizer, which runs the command and writes a report ----
+mkdir tools
+cat >tools/compute-sanitizer <<'EOF'
+#!/bin/bash
+# Always the same addresses: setarch -R.
+[ "$1 $2 $3 $4 $5" = "--tool memcheck --target-processes all --log-file" ] || exit 99
+log=${6//%p/$$}
+shift 6
+[ "$PYTORCH_NO_CUDA_MEMORY_CACHING" = 1 ] || exit 98
+setarch -R "$@"
+status=$?
+[ -n "$REPORT" ] && cat "$REPORT" >"$log"
+exit $status
+EOF
+chmod +x tools/compute-sanitizer
+sanitized() { FAKECUDA_FAIL=illegal@2 REPORT=$1 PATH=$PWD/tools:$PATH run aoti-printer --ima --sanitizer "${@:2}" --log=log -- "$host" "load=$so" call=4; }
+report() { # report ADDRESS KERNEL
+	printf '========= %s\n' "Invalid __global__ read of size 4 bytes" "    at $2+0x1a0 in model.py:88" "    by thread (3,0,0) in block (2,0,0)" "    Access to $1 is out of bounds" ""
+}
+PATH=$(dirname "$(type -P aoti-printer)"):/usr/bin:/bin CUDA_HOME=$TMP/missing exits "--sanitizer without compute-sanitizer" 4 aoti-printer --ima --sanitizer -- true
+like "says what is missing" "$(cat err)" 'compute-sanitizer not found in PATH'
+exits "--sanitizer without --ima" 2 aoti-printer --sanitizer -- true
+report 0x10 triton_per_fused_relu_sum_1 >found.txt
+sanitized found.txt --json
+if address=$(jq -r '.faults[0].arguments[0].address' log 2>/dev/null) && [ "$address" != null ]; then
+	report "$(printf '0x%x' $((address + 128 + 4)))" triton_per_fused_relu_sum_1 >found.txt
+	report 0x10 triton_poi_fused_mul_2 >>found.txt
+	sanitized found.txt --json
+	is "the access has its argument, and the bytes past its end" "$(jq -c '.accesses[0] | [.kernel, .buffer, .beyond, .thread, .block, .file, .file_line]' log)" \
+		'["triton_per_fused_relu_sum_1","buf1",8,[3,0,0],[2,0,0],"model.py",88]'
+	is "its call in the model is known" "$(jq -c '.accesses[0] | [.line > 0, .source_nodes]' log)" '[true,"relu, sum_1"]'
+	is "so is that of another kernel, without arguments" "$(jq -c '.accesses[1] | [.kernel, .argument, .line > 0]' log)" '["triton_poi_fused_mul_2",null,true]'
+	is "the document is as its page says" "$(python3 "$ROOT/tests/lib/check_ima.py" log)" ""
+	sanitized found.txt
+	like "as text" "$(tr -s '\n ' ' ' <log)" 'triton_per_fused_relu_sum_1 reads 4 bytes at 0x[0-9a-f]+, 8 bytes past the end of buf1 in thread \(3,0,0\) of block \(2,0,0\), \+0x1a0, model.py:88, called at wrapper.cpp:[0-9]+'
+else
+	for what in argument call other page text; do skip "the access: $what" "no fixed addresses here"; done
+fi
+FAKECUDA_FAIL="" REPORT="" PATH=$PWD/tools:$PATH run aoti-printer --ima --sanitizer --log=log -- "$host" "load=$so" call=4
+like "no report is told" "$(cat err)" 'compute-sanitizer wrote no report'
+is "its folder is removed" "$(find "$TMP" -name 'report.*' | wc -l)" 0
+
 # ---- --ima ----
 ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }
 ima "" call=4

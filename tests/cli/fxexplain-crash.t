@@ -100,6 +100,29 @@ exits "two core files are rejected" 2 fxexplain crash "$core" "$core"
 exits "a core file and a text" 1 fxexplain crash "$core" "$data/expand.txt" crash.pt2
 like "Python frames come from the text" "$(cat out)" 'crash.py:[0-9]+ in run'
 
+# ---- a real death: a kernel that writes past the end of a tensor, which glibc notices when the run frees it ----
+xz -dc "$ROOT/tests/data/aoti/bounds/fatal.pt2.xz" >fatal.pt2
+python3 - <<'EOF'
+import zipfile
+for m in zipfile.ZipFile("fatal.pt2").infolist():
+    if m.filename.endswith(".so"):
+        open("detector.so", "wb").write(zipfile.ZipFile("fatal.pt2").read(m))
+EOF
+rm -f "$core"
+(
+	ulimit -c "$(ulimit -Hc)"
+	echo 0x31 >/proc/self/coredump_filter
+	exec "$BUILD/tests-lib/livehost" torch="$BUILD/lib/pt2utils/libpt2shim.so" load="$PWD/detector.so" 'call=f32[7,90]'
+) >/dev/null 2>death.err
+core=$(find . -maxdepth 1 -name 'core*' | head -1)
+like "glibc ends it" "$(cat death.err)" 'free\(\)|corrupted|malloc|munmap_chunk|invalid'
+exits "a core of a damaged heap" 1 fxexplain crash "$core" fatal.pt2
+like "glibc's words come from the core" "$(cat out)" "$(head -1 death.err | sed 's/[()]/\\&/g')"
+like "the call of the model that noticed it is named" "$(cat out)" 'aoti_torch_cpu_addmm_out'
+like "the next command is --bounds" "$(cat out)" 'pt2-run --bounds fatal.pt2'
+exits "which names the kernel" 1 pt2-run -q --bounds fatal.pt2 "$ROOT/tests/data/aoti/bounds/fatal.pt"
+like "and how far it wrote" "$(cat err)" 'cpp_fused_sin_0 writes buf0\[630\.\.693\], which has 630 elements: 256 bytes past the end'
+
 # ---- models by their symbols, damaged heaps, what to do next ----
 cat >renamed.txt <<'END'
 Program terminated with signal SIGSEGV, Segmentation fault.

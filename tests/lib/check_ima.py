@@ -24,6 +24,11 @@ PAST = {
 FAULT = CASE | {"code": I, "error": (S, None), "when": S, "seen": S, "launch": (LAUNCH, None), "last_calls": [PAST]} | {
     "function": (S, None), "replay": ({"graph": I, "times": I, "captured": I, "kernels": [S]}, None),
 }
+ACCESS = {
+    "text": S, "what": S, "kernel": (S, None), "writes": B, "misaligned": B, "bytes": I, "address": (I, None), "thread": THREE, "block": THREE,
+    "threads": I, "offset": I, "file": (S, None), "file_line": (I, None), "argument": (I, None), "buffer": (S, None), "beyond": I,
+    "line": (I, None), "source_nodes": (S, None), "original_aten": (S, None), "pre_grad_nodes": [S], "post_grad_nodes": [S], "python": [S],
+}  # fmt: skip
 DOCUMENT = {
     "schema": S, "command": [S], "ended": {"status": (I, None), "signal": (S, None), "text": S}, "alloc": B, "calls": I, "captured": I, "lost": I,
     "faults": [FAULT], "findings": [CASE | {"what": S}], "deaths": [S],
@@ -54,6 +59,7 @@ def check(value, want, where):
 
 
 with open(sys.argv[1], encoding="utf-8") as f:
-    check(json.load(f), DOCUMENT, "")
+    document = json.load(f)
+check(document, DOCUMENT | ({"accesses": [ACCESS]} if "accesses" in document else {}), "")
 print("\n".join(bad))
 sys.exit(bool(bad))

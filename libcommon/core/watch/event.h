@@ -47,8 +47,8 @@
  *                    them, in order. Written when its capture ends, and again when there is more in it
  *     bounds         a kernel has touched what it was not given (CALLS_BOUNDS). what: write-after, write-before, read-after, read-before
  *                    (its tensor), write-neighbour, read-neighbour (memory of others between its elements), write-input, write-weight,
- *                    uninitialised (what was never written decides over its results), race (the same call twice, with two results; when: "order"
- *                    if the chunks of its parallel loops ran in another order, "one-thread"),
+ *                    uninitialised (what was never written decides over its results), race (the same call twice, with two results;
+ *                    when: "order" if the chunks of its parallel loops ran in another order, "one-thread"),
  *                    unsteady (its results depend on memory outside its tensors), freed (memory of a tensor that is no more), wild
  *                    (a fault far away: the process dies). run, call, contract_call, kernel; the tensor: arg, buffer, role, dtype,
  *                    item (bytes of an element), sizes, strides, extent (bytes), aligned (its address modulo 64); first, last: bytes
