@@ -12,7 +12,7 @@ static double trial_time(const struct mend_trial *t) { return t->compile_seconds
 
 static struct mend_trial *as_it_is(struct mend_search *s, struct slice texts, bool whole, bool region, struct err *err)
 {
-	return search_trial(
+	return mend_search_trial(
 	    s,
 	    (struct trial_spec){
 		.texts = texts, .backend = "as-is", .whole = whole, .region = region, .tolerance = 2e-3, .rounds = s->goal == MEND_WRONG},
@@ -70,7 +70,7 @@ static int try_one(struct mend_search *s, struct mend_trial *now, const struct j
 	row.step_seconds = r->step_seconds;
 	row.accepted = !row.verdict.n;
 	PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
-	search_tell(s, SEARCH_TRY, &row);
+	mend_search_tell(s, SEARCH_TRY, &row);
 	if (!row.accepted) {
 		trial_free(r);
 		return 0;
@@ -82,7 +82,7 @@ static int try_one(struct mend_search *s, struct mend_trial *now, const struct j
 									.trial = r,
 									.region = region};
 	s->best = s->n_step;
-	search_tell(s, SEARCH_ACCEPTED, &row);
+	mend_search_tell(s, SEARCH_ACCEPTED, &row);
 	return 1;
 }
 
@@ -96,41 +96,41 @@ static int one_round(struct mend_search *s, struct err *err)
 	struct search_try head = {.finding = s->goal == MEND_SLOW ? SLICE("what makes it faster") : SLICE("what makes the numbers right")};
 	buf_addf(&b, "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": {\"kind\": \"%s\"%s%.*s}}", SL(now->texts),
 		 s->goal == MEND_SLOW ? "slow" : "wrong", s->accused.n ? ", " : "", SL(s->accused));
-	search_tell(s, SEARCH_FINDING, &head);
-	if (search_candidates(s, buf_slice(&b), &t, &answer, &root, err) < 0)
+	mend_search_tell(s, SEARCH_FINDING, &head);
+	if (mend_search_candidates(s, buf_slice(&b), &t, &answer, &root, err) < 0)
 		return -1;
 	int done = 0;
 	json_each(&t, json_get(&t, root, "candidates"), c) {
-		if (done || search_spent(s))
+		if (done || mend_search_spent(s))
 			break;
 		done = try_one(s, now, &t, c, err);
 	}
 	if (!done)
-		search_tell(s, SEARCH_NONE, NULL);
+		mend_search_tell(s, SEARCH_NONE, NULL);
 	return done;
 }
 
 int mend_goal_run(struct mend_search *s, struct err *err)
 {
-	int go = search_start(s, err);
+	int go = mend_search_start(s, err);
 	if (go <= 0)
 		return go;
 	if (!(s->base = as_it_is(s, SLICE("{}"), false, false, err)))
 		return -1;
 	s->crashes = !s->base->as_eager_ends;
-	search_tell(s, SEARCH_BASE, NULL);
+	mend_search_tell(s, SEARCH_BASE, NULL);
 	if (s->goal == MEND_WRONG && s->base->equal)
 		return 0;
 	int done = 1;
-	for (int n = 0; done > 0 && n < (s->goal == MEND_WRONG ? 1 : ROUNDS) && !search_spent(s); n++)
+	for (int n = 0; done > 0 && n < (s->goal == MEND_WRONG ? 1 : ROUNDS) && !mend_search_spent(s); n++)
 		done = one_round(s, err);
 	if (done < 0)
 		return -1;
 	if (!s->best)
 		return 0;
 	const struct search_step *last = &s->step[s->best - 1];
-	search_tell(s, SEARCH_PROVING, NULL);
-	if (search_eager(s, true, &s->whole_eager, err) < 0 || !(s->as_is = as_it_is(s, last->trial->texts, true, last->region, err)))
+	mend_search_tell(s, SEARCH_PROVING, NULL);
+	if (mend_search_eager(s, true, &s->whole_eager, err) < 0 || !(s->as_is = as_it_is(s, last->trial->texts, true, last->region, err)))
 		return -1;
 	s->as_is_verdict = arena_slice(&s->arena, s->as_is->differs);
 	return 0;

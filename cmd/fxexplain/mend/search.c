@@ -9,7 +9,7 @@ enum { MOST_STEPS = 16, MOST_CANDIDATES = 14 };
 
 static double age(const struct mend_search *s) { return (double)(clock_ns() - s->began) / 1e9; }
 
-bool search_spent(struct mend_search *s)
+bool mend_search_spent(struct mend_search *s)
 {
 	if (age(s) > s->budget)
 		s->ended = "the time of --budget is used up";
@@ -26,7 +26,7 @@ static int patience(const struct mend_search *s)
 	return (int)(t < left ? t : left < 10 ? 10 : left);
 }
 
-void search_tell(struct mend_search *s, enum search_event e, const struct search_try *t)
+void mend_search_tell(struct mend_search *s, enum search_event e, const struct search_try *t)
 {
 	if (s->show)
 		s->show(s->arg, s, e, t);
@@ -36,7 +36,7 @@ const struct mend_trial *mend_search_best(const struct mend_search *s) { return 
 
 /* ---- the reference ---- */
 
-int search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err)
+int mend_search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err)
 {
 	LOCAL_BUF b = {0};
 	OWNED(json_tape_release) struct json_tape t = {0};
@@ -60,7 +60,7 @@ int search_eager(struct mend_search *s, bool whole, struct mend_trial **out, str
 
 /* The main file and those that belong to it are needed as texts to follow lines: the server sends what a candidate changed with all
  * others. */
-struct mend_trial *search_trial(struct mend_search *s, struct trial_spec spec, struct err *err)
+struct mend_trial *mend_search_trial(struct mend_search *s, struct trial_spec spec, struct err *err)
 {
 	spec.timeout = slice_is(slice_str(spec.backend), "as-is") ? 1800 : patience(s); /* a compiler for C++ or Triton at work */
 	s->used++;
@@ -157,10 +157,10 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	if (known) {
 		row.verdict = arena_textf(&s->arena, "%s (from the journal)", known);
 		PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
-		search_tell(s, SEARCH_TRY, &row);
+		mend_search_tell(s, SEARCH_TRY, &row);
 		return 0;
 	}
-	struct mend_trial *r = search_trial(s, (struct trial_spec){.texts = texts, .backend = "eager", .region = region}, err);
+	struct mend_trial *r = mend_search_trial(s, (struct trial_spec){.texts = texts, .backend = "eager", .region = region}, err);
 	if (!r)
 		return -1;
 	row.n = r->n;
@@ -178,8 +178,8 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 		row.verdict = arena_textf(&s->arena, "%s: %llu of %llu operations in graphs", less, (unsigned long long)r->n.ops,
 					  (unsigned long long)ops_before(s));
 	else {
-		struct mend_trial *q =
-		    search_trial(s, (struct trial_spec){.texts = texts, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
+		struct mend_trial *q = mend_search_trial(
+		    s, (struct trial_spec){.texts = texts, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
 		if (!q) {
 			trial_free(r);
 			return -1;
@@ -192,7 +192,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	row.accepted = !row.verdict.n;
 	mend_journal_add(s->journal, texts, row.verdict, &row);
 	PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
-	search_tell(s, SEARCH_TRY, &row);
+	mend_search_tell(s, SEARCH_TRY, &row);
 	if (!row.accepted) {
 		trial_free(r);
 		return 0;
@@ -206,13 +206,13 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 				   .trial = r,
 				   .region = region};
 	keep(s, step);
-	search_tell(s, SEARCH_ACCEPTED, &row);
+	mend_search_tell(s, SEARCH_ACCEPTED, &row);
 	return 1;
 }
 
 /* answer holds the text of the tape: the server's own lives until the next question. */
-int search_candidates(struct mend_search *s, struct slice question, struct json_tape *own, struct buf *answer, uint32_t *root,
-		      struct err *err)
+int mend_search_candidates(struct mend_search *s, struct slice question, struct json_tape *own, struct buf *answer, uint32_t *root,
+			   struct err *err)
 {
 	OWNED(json_tape_release) struct json_tape t = {0};
 	if (mend_server_ask(s->server, question, &t, root, err) < 0)
@@ -240,12 +240,12 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 	trial_finding(&b, now, g);
 	buf_adds(&b, "}");
 	struct search_try head = {.finding = finding, .place = place};
-	search_tell(s, SEARCH_FINDING, &head);
-	if (search_candidates(s, buf_slice(&b), &own, &answer, &root, err) < 0)
+	mend_search_tell(s, SEARCH_FINDING, &head);
+	if (mend_search_candidates(s, buf_slice(&b), &own, &answer, &root, err) < 0)
 		return -1;
 	int done = 0, n = 0;
 	json_each(&own, json_get(&own, root, "candidates"), c) {
-		if (done || n++ >= MOST_CANDIDATES || search_spent(s))
+		if (done || n++ >= MOST_CANDIDATES || mend_search_spent(s))
 			break;
 		done = try_one(s, now, g, &own, c, finding, place, err);
 	}
@@ -254,7 +254,7 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 
 static int go_on(struct mend_search *s, struct err *err)
 {
-	while (!search_spent(s) && s->n_step < MOST_STEPS) {
+	while (!mend_search_spent(s) && s->n_step < MOST_STEPS) {
 		const struct mend_trial *now = s->n_step ? s->step[s->n_step - 1].trial : s->base;
 		const struct finding *g = NULL;
 		bool any = !now->as_eager_ends && !s->n_step && !given_up(s, SLICE("crash"));
@@ -276,7 +276,7 @@ static int go_on(struct mend_search *s, struct err *err)
 			return -1;
 		if (!done) {
 			PUSH_TO(s->left, s->n_left, s->cap_left) = key;
-			search_tell(s, SEARCH_NONE, NULL);
+			mend_search_tell(s, SEARCH_NONE, NULL);
 		}
 	}
 	return 0;
@@ -287,7 +287,7 @@ static int go_on(struct mend_search *s, struct err *err)
 /* Takes out again each edit that the result does not need. */
 static int prune(struct mend_search *s, struct err *err)
 {
-	for (uint32_t k = 0; k + 1 < s->best && !search_spent(s); k++) {
+	for (uint32_t k = 0; k + 1 < s->best && !mend_search_spent(s); k++) {
 		LOCAL_BUF b = {0};
 		OWNED(json_tape_release) struct json_tape t = {0};
 		uint32_t root;
@@ -301,8 +301,8 @@ static int prune(struct mend_search *s, struct err *err)
 			continue;
 		struct slice raw = arena_slice(&s->arena, json_raw(&t, texts));
 		bool region = s->step[s->best - 1].region;
-		struct mend_trial *r =
-		    search_trial(s, (struct trial_spec){.texts = raw, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
+		struct mend_trial *r = mend_search_trial(
+		    s, (struct trial_spec){.texts = raw, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
 		if (!r)
 			return -1;
 		if (r->equal && trial_cost(r) <= trial_cost(best) && r->n.ops * 100 >= best->n.ops * 95) {
@@ -321,19 +321,19 @@ static int prove(struct mend_search *s, struct err *err)
 {
 	struct mend_trial *last = s->step[s->best - 1].trial;
 	bool region = s->step[s->best - 1].region;
-	search_tell(s, SEARCH_PROVING, NULL);
+	mend_search_tell(s, SEARCH_PROVING, NULL);
 	s->budget += 600; /* the proof is not what the budget is for */
 	const char *ended = s->ended;
 	s->ended = NULL;
-	int status = search_eager(s, true, &s->whole_eager, err);
+	int status = mend_search_eager(s, true, &s->whole_eager, err);
 	if (status == 0 && !s->no_as_is &&
-	    !(s->as_is = search_trial(
+	    !(s->as_is = mend_search_trial(
 		  s, (struct trial_spec){.texts = last->texts, .backend = "as-is", .whole = true, .region = region, .tolerance = 2e-3},
 		  err)))
 		status = -1;
 	if (status == 0 && s->as_is && !s->as_is->equal) {
-		struct mend_trial *q =
-		    search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "as-is", .whole = true, .tolerance = 2e-3}, err);
+		struct mend_trial *q = mend_search_trial(
+		    s, (struct trial_spec){.texts = SLICE("{}"), .backend = "as-is", .whole = true, .tolerance = 2e-3}, err);
 		s->base_as_is_differs = q && !q->equal;
 		s->as_is_verdict = arena_slice(&s->arena, s->as_is->differs);
 		if (!q)
@@ -341,9 +341,9 @@ static int prove(struct mend_search *s, struct err *err)
 		trial_free(q);
 	}
 	if (status == 0 &&
-	    !(s->whole_base = search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager", .whole = true}, err)))
+	    !(s->whole_base = mend_search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager", .whole = true}, err)))
 		status = -1;
-	if (status == 0 && !(s->whole_best = search_trial(
+	if (status == 0 && !(s->whole_best = mend_search_trial(
 				 s, (struct trial_spec){.texts = last->texts, .backend = "eager", .whole = true, .region = region}, err)))
 		status = -1;
 	s->budget -= 600;
@@ -352,26 +352,26 @@ static int prove(struct mend_search *s, struct err *err)
 }
 
 /* The texts of the files that edits may touch, as the base of what is compared. */
-int search_start(struct mend_search *s, struct err *err)
+int mend_search_start(struct mend_search *s, struct err *err)
 {
 	s->began = clock_ns();
-	search_tell(s, SEARCH_READY, NULL);
-	if (search_eager(s, false, &s->eager, err) < 0)
+	mend_search_tell(s, SEARCH_READY, NULL);
+	if (mend_search_eager(s, false, &s->eager, err) < 0)
 		return -1;
-	search_tell(s, SEARCH_EAGER, NULL);
+	mend_search_tell(s, SEARCH_EAGER, NULL);
 	static const char *const failed[] = {"raised", "killed", "took", "died"};
 	return !slice_any(s->eager->status, failed, slice_starts);
 }
 
 int mend_search_run(struct mend_search *s, struct err *err)
 {
-	int go = search_start(s, err);
+	int go = mend_search_start(s, err);
 	if (go <= 0)
 		return go;
-	if (!(s->base = search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager"}, err)))
+	if (!(s->base = mend_search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager"}, err)))
 		return -1;
 	s->crashes = !s->base->as_eager_ends;
-	search_tell(s, SEARCH_BASE, NULL);
+	mend_search_tell(s, SEARCH_BASE, NULL);
 	if (go_on(s, err) < 0)
 		return -1;
 	if (s->best && prune(s, err) < 0)

@@ -4,14 +4,14 @@
 #include "mend/search.h"
 
 /* The first eager run. 1: go on, 0: it fails, -1: an error. */
-int search_start(struct mend_search *s, struct err *err);
+int mend_search_start(struct mend_search *s, struct err *err);
 /* Is the budget, or the number of runs, used up? Says so in ended. */
-bool search_spent(struct mend_search *s);
-void search_tell(struct mend_search *s, enum search_event e, const struct search_try *t);
+bool mend_search_spent(struct mend_search *s);
+void mend_search_tell(struct mend_search *s, enum search_event e, const struct search_try *t);
 /* The reference; whole: of the whole program, which is then what whole runs are compared with. */
-int search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err);
-struct mend_trial *search_trial(struct mend_search *s, struct trial_spec spec, struct err *err);
+int mend_search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err);
+struct mend_trial *mend_search_trial(struct mend_search *s, struct trial_spec spec, struct err *err);
 /* Asks for candidates; answer holds the text of the tape. */
-int search_candidates(struct mend_search *s, struct slice question, struct json_tape *own, struct buf *answer, uint32_t *root,
-		      struct err *err);
+int mend_search_candidates(struct mend_search *s, struct slice question, struct json_tape *own, struct buf *answer, uint32_t *root,
+			   struct err *err);
 #endif

@@ -18,14 +18,14 @@ void show_promise(const struct mend_about *a)
 	note("fxexplain mend: runs %s up to %d times, each time for at most %d steps, and the result to its end; --runs, --steps and "
 	     "--budget change that",
 	     name, a->runs, a->steps);
-	if (a->confined)
+	if (a->confined) {
 		note("  kept from it: what it writes goes to a copy of your files that is removed; no network but loopback; Hugging Face "
-		     "offline, experiment "
-		     "trackers off; 4 GiB a file\n"
-		     "  not covered: a GPU's memory, databases and services that it reaches through a socket file");
-	else
+		     "offline, experiment trackers off; 4 GiB a file");
+		note("  not covered: a GPU's memory, databases and services that it reaches through a socket file");
+	} else {
 		note("  --unconfined: what it writes and sends is real, each time; only Hugging Face is offline and experiment trackers "
 		     "are off");
+	}
 }
 
 static void add_clock(struct screen *out, double compile, double step)
