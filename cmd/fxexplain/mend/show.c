@@ -205,6 +205,12 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		buf_addf(&out->b, "Nothing that was tried helps; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
 	}
 	put_wraps(out, from, 2);
+	if (s->crashes && !best->as_eager_ends) {
+		struct slice rest = best->error, line, last = best->status;
+		while (slice_line(&rest, &line))
+			last = slice_trim(line).n ? line : last;
+		buf_addf_clean(&out->b, "Verdict: compiled crashes, eager does not: %.*s\n", SLN(last, 200));
+	}
 	if (s->ended)
 		buf_addf(&out->b, "It stopped early: %s.\n", s->ended);
 	if (s->best)
