@@ -37,7 +37,7 @@ def passable(kind):
     return PASSABLE.get(kind.partition(":")[0])
 
 
-class Candidates(Regions, Parts):
+class Candidates(Regions, Parts, Goals):
     def __init__(self, server, request):
         self.server, self.texts, self.finding = server, dict(request["texts"]), request["finding"]
         self.out, self.seen, self.sources, self.types = [], set(), {}, {}
@@ -100,6 +100,8 @@ class Candidates(Regions, Parts):
 
     def all(self):
         f = self.finding
+        if f["kind"] in ("slow", "wrong"):
+            return self.goal(f)
         self.spots = []
         for path, line in [(f.get("file"), f.get("line", 0))] + [tuple(x) for x in reversed(f.get("stack", []))]:
             if self.own(path) and (path, line) not in self.spots:

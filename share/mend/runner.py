@@ -6,7 +6,7 @@
   - A step is a visit of a statement that made an outermost compiled call in the first eager run. The counter is put in front of it in the
     syntax tree, so lines stay the same, and the end after N steps is at the same place whatever is compiled.
 """
-import ast, builtins, importlib.machinery, io, linecache, os, sys, time, traceback, types, weakref
+import ast, builtins, contextlib, importlib.machinery, io, linecache, os, sys, time, traceback, types, weakref
 
 
 class Stop(BaseException):
@@ -58,7 +58,7 @@ class Program:
         self.r, self.folder = request, folder
         self.backend, self.limit = request["backend"], request.get("limit", 0)
         self.calls = self.ops = self.outer_calls = self.depth = self.graphs = 0
-        self.hits, self.steps, self.outer, self.where = 0, [], [], []
+        self.hits, self.steps, self.outer, self.where, self.times = 0, [], [], [], []
         self.order, self.types = [], {}
         self.compiled, self.optimizers = [], []
         self.cuda = False
@@ -135,7 +135,28 @@ class Program:
         if self.limit and self.hits >= self.limit:
             raise Stop
         self.hits += 1
+        self.times.append(self.now())
         self.note_parameters()
+        self.times.append(self.now())  # what was noted is not the program's time
+
+    def now(self):
+        """Processor time, with that of compilers; with a GPU the clock's."""
+        torch = sys.modules["torch"]
+        if self.cuda or torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+            return time.perf_counter()
+        children = os.times()
+        return time.process_time() + children.children_user + children.children_system
+
+    def clock(self):
+        """Seconds of a step once all is compiled (the median of the last half), and what the steps before took more than that."""
+        self.times.append(self.now())
+        steps = [b - a for a, b in zip(self.times[1::2], self.times[2::2])]
+        if len(steps) < 2:
+            return {"step": 0.0, "compile": sum(steps)}
+        sorted_ = sorted(steps[len(steps) // 2:])
+        step = sorted_[len(sorted_) // 2]
+        return {"step": step, "compile": sum(max(0.0, t - step) for t in steps if t > 3 * step)}
 
     def note_parameters(self):
         import torch
@@ -313,7 +334,8 @@ class Program:
         try:
             if self.r.get("module") and module.__package__:
                 __import__(module.__package__)
-            exec(self.instrument(main, self.r["texts"][main]), module.__dict__)
+            with wide_mode() if self.r.get("wide") else contextlib.nullcontext():
+                exec(self.instrument(main, self.r["texts"][main]), module.__dict__)
             status = "exit 0"
         except Stop as e:
             status = "stopped"
@@ -327,6 +349,7 @@ class Program:
         except BaseException as e:
             status = "raised " + type(e).__name__
             error = "".join(traceback.format_exception(type(e), e, e.__traceback__))
+        clock = self.clock()
         out.finish()
         err.finish()
         if error:
@@ -341,7 +364,7 @@ class Program:
         if handler is not None and getattr(handler, "stream", None):
             handler.flush()
         return {"status": status, "steps": self.steps, "outer": self.outer, "state": state, "text": self.order, "types": self.types,
-                "where": self.where, "error": error[-4000:],
+                "where": self.where, "error": error[-4000:], "clock": clock,
                 "counts": {"calls": self.calls, "ops": self.ops, "outer": self.outer_calls, "graphs": self.graphs, "steps": self.hits},
                 "seconds": time.monotonic() - began, "cpu": sum(os.times()[:2])}
 
@@ -381,6 +404,31 @@ class Program:
             if isinstance(c, torch.nn.Module) and not self.r.get("region"):
                 keep("compiled module %d (%s)" % (i + 1, type(c).__name__), c)
         return out
+
+
+def wide_mode():
+    """Each operation in float64, its result as narrow as it was: an eager run that only rounds once an operation."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_flatten, tree_map
+    narrow = (torch.float16, torch.bfloat16, torch.float32)
+    is_narrow = lambda t: isinstance(t, torch.Tensor) and t.dtype in narrow
+
+    class Wide(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            schema = func._schema
+            given = [t.dtype for t in tree_flatten((args, kwargs))[0] if is_narrow(t)]
+            if not given or schema.is_mutable or "dtype" in kwargs or any(r.alias_info for r in schema.returns) or torch.Tag.nondeterministic_seeded in func.tags:
+                return func(*args, **kwargs)
+            wider = lambda t: t.double() if is_narrow(t) else t
+            dtype = max(given, key=lambda d: torch.finfo(d).bits)
+            try:
+                out = func(*tree_map(wider, args), **tree_map(wider, kwargs))
+            except Exception:
+                return func(*args, **kwargs)
+            return tree_map(lambda t: t.to(dtype) if isinstance(t, torch.Tensor) and t.dtype == torch.float64 else t, out)
+    return Wide()
 
 
 def describe_type(value):

@@ -49,6 +49,24 @@ echo 'print("other")' >other.py
 exits "another program's lines are not used" 0 mend --journal=j --resume -- ./python3-fake other.py
 unlike "they are not" "$(cat out)" 'from the journal'
 
+# ---- what is faster, what is right ----
+FAKE_WORDS="WORSE WRONG-FAST FAST" exits "--slow" 0 mend --slow -o slow.patch -- ./python3-fake app.py
+like "the time decides, with equal results" "$(cat out)" 'no +operator +WORSE.*not faster.*no +operator +WRONG-FAST.*parameters differ.*ok +operator +FAST'
+like "both times are shown, as is" "$(cat out)" '2\.00 s -> 1\.00 s until compiled, 1\.00 ms -> 0\.40 ms a step; proven on the whole program'
+like "the patch has it" "$(cat slow.patch)" '# FAST'
+FAKE_WORDS=WORSE exits "nothing is faster" 1 mend --slow -- ./python3-fake app.py
+like "it says so" "$(cat out)" 'Nothing that was tried makes it faster'
+exits "numbers that are right" 0 mend --wrong -- ./python3-fake app.py
+like "it says so" "$(cat out)" 'The numbers are right'
+echo '{"schema": "pt2utils.wrong/1", "component": "inductor", "part": "max_fusion_size=1", "fault": {"node": "relu_1"}}' >wrong.json
+FAKE_WRONG=1 FAKE_WORDS="STAYS RIGHT RIGHT-TOO" exits "--wrong" 0 mend --wrong --verdict=wrong.json --json -- ./python3-fake app.py
+is "the first that makes them right" "$(value out 'd["goal"], [t["accepted"] for t in d["tries"]], d["edits"][0]["title"].split()[0], d["as_is"]["equal"]')" "wrong, [False, True], RIGHT, True"
+like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1'"
+FAKE_WRONG=1 FAKE_WORDS=STAYS exits "nothing makes them right" 1 mend --wrong -- ./python3-fake app.py
+exits "a document of another kind" 3 mend --wrong --verdict=app.py -- ./python3-fake app.py
+exits "--verdict needs --wrong" 2 mend --verdict=wrong.json -- ./python3-fake app.py
+exits "both questions at once" 2 mend --slow --wrong -- ./python3-fake app.py
+
 # ---- what cannot be ----
 FAKE_HELLO="python3 cannot import torch (no)" exits "no torch" 4 mend -- ./python3-fake app.py
 like "the message" "$(cat err)" 'cannot import torch'
@@ -72,5 +90,6 @@ is "nothing is left then" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp"
 # ---- edits ----
 while IFS= read -r line; do
 	case $line in ok*) pass "${line#ok - }" ;; *) fail "${line#not ok - }" "see tests/lib/mend_edits.py" ;; esac
-done < <(PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/mend_edits.py" "$ROOT/share")
+done < <(PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/mend_edits.py" "$ROOT/share" 2>edits.err)
+is "all of them were tried" "$(cat edits.err)" ""
 done_testing

@@ -3,7 +3,7 @@ import os, sys, tempfile
 
 share = sys.argv[1]
 program = ""
-for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
+for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/regions.py", "mend/parts.py", "mend/goals.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
     with open(os.path.join(share, part)) as f:
         program += f.read() + "\n"
 exec(compile(program.rstrip().removesuffix("main()"), "mend", "exec"), globals())
@@ -60,6 +60,19 @@ c = candidates(HEAD + "        for i in range(3):\n            if x.sum() > i:\n
 check("a statement that leaves the loop is no operator", not any(k == "operator" for k, _, _ in c))
 c = candidates(HEAD + "        out = []\n        out.append(x.mean().item())\n        return x, out\n", LINE + 1, {"x": "Tensor:float", "x.mean()": "Tensor:float", "out": "list"})
 check("a list of the function cannot go into an operator", not any(k == "operator" for k, _, _ in c))
+c = candidates("import random\n" + HEAD + "        y = x * (0.9 + random.random())\n        return y\n", LINE + 1, {"random.random()": "float", "x": "Tensor:float"})
+check("a random number is the value of an operator", any(k == "operator" and "return torch.tensor(random.random(), dtype=torch.float64)" in t and "y = x * (0.9 + _random(_order))" in t
+                                                         for k, t, _ in c))
+c = candidates(HEAD + "        y = torch.full_like(x, x.mean())\n        return y\n", LINE, {"x": "Tensor:float"})
+check("a tensor of a value that is a tensor", any(k == "tensor" and "y = torch.ones_like(x) * (x.mean())" in t for k, t, _ in c))
+c = candidates(HEAD + "        y = x\n        if x.max() > 3:\n            stats['n'] += 1\n            y = x / 3\n        return y\n", LINE + 1,
+               {"x": "Tensor:float", "x.max()": "Tensor:float", "y": "Tensor:float", "_chosen": "Tensor:bool"})
+check("a branch with a value and an effect becomes two", any(k == "where" and "y = torch.where(_chosen, x / 3, y)" in t and "stats['n'] += 1" in t and "@_outside" in t for k, t, _ in c))
+c = candidates(HEAD + "        for i in range(3):\n            if x.numel() == 0:\n                continue\n            x = x + 1\n        return x\n", LINE + 1, {"x": "Tensor:float"})
+check("a shortcut is left out, at its price", [(t.count("continue"), bool(p)) for k, t, p in c if k == "branchless"] == [(0, True)])
+c = candidates("import torch\n\nclass A:\n    def __init__(self):\n        self.q = torch.nn.Linear(2, 2)\n    @torch.compile\n    def act(self, x):\n        if x.sum() > 0:\n            return 1\n"
+               "        return self.q(x)\n", 8, {"x": "Tensor:float"}, function="act")
+check("the module that a compiled method calls", any(k == "region" and "self.q.forward = torch.compile(self.q.forward)" in t and "@torch.compile" not in t for k, t, _ in c))
 
 eager = {"status": "exit 0", "steps": [[[1.0, 2.0]]], "outer": [[1.0]], "state": {"n": [3.0]}, "text": ["oloss 0.5", "ea"], "files": {"f": [1, "x"]}}
 none = {"parts": set(), "state": set(), "lines": [], "files": set()}

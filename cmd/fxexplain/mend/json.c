@@ -15,6 +15,8 @@ static void figures(struct json_out *o, const char *key, const struct mend_trial
 	json_member_u64(o, "graph_calls", t->n.calls);
 	json_member_u64(o, "ops", t->n.ops);
 	json_member_u64(o, "steps", t->n.steps);
+	json_member_double(o, "compile_seconds", t->compile_seconds, 4);
+	json_member_double(o, "step_seconds", t->step_seconds, 7);
 	json_member_str(o, "status", t->status);
 	json_member_bool(o, "equal", t->equal);
 	json_member_str(o, "differs", t->differs);
@@ -29,6 +31,8 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 	json_member_str(&o, "schema", SLICE("pt2utils.mend/1"));
 	json_member_str(&o, "tool", SLICE("fxexplain mend"));
 	json_member_str(&o, "version", SLICE(PT2_VERSION));
+	static const char *const goal[] = {"breaks", "slow", "wrong"};
+	json_member_str(&o, "goal", slice_str(goal[s->goal]));
 	json_member_str(&o, "torch", about->torch);
 	json_member_str(&o, "python", about->python);
 	json_member_bool(&o, "confined", about->confined);
@@ -70,6 +74,8 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 		json_member_u64(&o, "graph_calls", t->n.calls);
 		json_member_u64(&o, "ops", t->n.ops);
 		json_member_double(&o, "seconds", t->seconds, 3);
+		json_member_double(&o, "compile_seconds", t->compile_seconds, 4);
+		json_member_double(&o, "step_seconds", t->step_seconds, 7);
 	}
 	json_rows(&o, "left", i, best ? best->x.n_finding : 0) {
 		const struct finding *g = &best->x.finding[i];

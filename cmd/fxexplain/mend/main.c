@@ -15,10 +15,12 @@
 
 static struct {
 	int steps, budget, runs;
-	bool apply, unconfined, resume, no_as_is;
-	const char *journal;
+	bool apply, unconfined, resume, no_as_is, slow, wrong;
+	const char *journal, *verdict;
 	uint64_t memory;
 } own = {.steps = 12, .budget = 300, .runs = 60};
+
+enum { MOST_TIMED = 40 }; /* steps for --slow, at least: the last half of them is measured */
 
 static const struct opt options[] = {
     OPT_FLAG(0, "apply", &own.apply, "change the files, and keep each one as FILE.orig"),
@@ -27,6 +29,11 @@ static const struct opt options[] = {
     OPT_INT(0, "budget", "SECONDS", &own.budget, 1, 1 << 24, "stop searching after SECONDS (default: 300)"),
     OPT_INT(0, "runs", "N", &own.runs, 4, 1 << 20, "run the program at most N times (default: 60)"),
     OPT_SIZE(0, "memory", "SIZE", &own.memory, 1 << 20, UINT64_MAX, "limit the memory of each run", .rare = true),
+    OPT_FLAG(0, "slow", &own.slow, "find what makes it faster, with equal results",
+	     .more = "Settings, and what is compiled; measured by processor time (with a GPU by the clock), twice before it is believed."),
+    OPT_FLAG(0, "wrong", &own.wrong, "find a setting that makes its numbers right",
+	     .more = "Compared with eager, each operation in float64."),
+    OPT_STRING(0, "verdict", "FILE", &own.verdict, "what `fxexplain run --wrong --json` found", .rare = true),
     OPT_FLAG(0, "unconfined", &own.unconfined, "run it without its own view of files and network",
 	     .more = "Needed where user namespaces or overlays are not permitted: what the program writes and sends is then real."),
     OPT_FLAG(0, "no-as-is", &own.no_as_is, "leave out the last run, with the program's own backend", .rare = true),
@@ -37,6 +44,7 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     {.of = "apply", .with = "output", .text = "mend --apply conflicts with --output"},
+    {.of = "slow", .with = "wrong", .text = "mend --slow conflicts with --wrong"},
     {0},
 };
 
@@ -82,6 +90,35 @@ static void check_options(void)
 	explain_only("mend writes text, a patch or --json");
 	if (own.resume && !own.journal)
 		die(EXIT_USAGE, "--resume needs --journal=FILE");
+	if (own.verdict && !own.wrong)
+		die(EXIT_USAGE, "--verdict needs --wrong");
+	if ((own.slow || own.wrong) && (own.journal || own.no_as_is))
+		die(EXIT_USAGE, "--slow and --wrong have no journal, and run the program with its own backend");
+}
+
+/* The members of the finding that candidates are made from; a verdict on another program is not known here, and does no harm. */
+static struct slice read_verdict(const char *path, struct arena *arena)
+{
+	OWNED(json_tape_release) struct json_tape t = {0};
+	LOCAL_BUF b = {0};
+	struct json_out o = {.b = &b};
+	struct err err = {.text = ""};
+	struct mapfile m;
+	uint32_t root;
+	if (!path)
+		return slice_of(NULL, 0);
+	if (mapfile_open(&m, path, &err) < 0)
+		die_err(&err);
+	json_tape_text(&t, m.bytes.p, m.bytes.n);
+	if (json_parse(&t, 0, m.bytes.n, &root) < 0 || !slice_starts(json_word(&t, root, "schema"), "pt2utils.wrong/"))
+		die(EXIT_INPUT, "'%s' is not a document of fxexplain run --wrong --json", path);
+	json_obj(&o);
+	json_member_str(&o, "component", json_dup(&t, root, "component", arena));
+	json_member_str(&o, "part", json_dup(&t, root, "part", arena));
+	json_member_str(&o, "node", json_dup(&t, json_get(&t, root, "fault"), "node", arena));
+	json_close(&o);
+	mapfile_close(&m);
+	return arena_slice(arena, slice_of(b.p + 1, b.len - 2));
 }
 
 static struct mend_journal *open_journal(const struct mend_about *a, const struct mend_program *p)
@@ -113,6 +150,10 @@ static void write_patch(const char *path, struct slice patch)
 /* 0: all that counts is gone; 1: something is left; 5: the search stopped early, or the proof is not whole. */
 static int status_of(const struct mend_search *s)
 {
+	if (s->goal == MEND_WRONG && s->base->equal)
+		return EXIT_FINE;
+	if (s->goal != MEND_BREAKS)
+		return s->ended || (s->as_is && !s->as_is->equal) ? EXIT_PARTIAL : s->best ? EXIT_FINE : EXIT_FOUND;
 	const struct mend_trial *best = mend_search_best(s);
 	bool left = !best->as_eager_ends;
 	for (uint32_t i = 0; i < best->x.n_finding; i++)
@@ -133,6 +174,8 @@ static int mend_main(struct operands *in)
 	check_options();
 	output_fail_writes();
 	child_signals(CHILD_SIGNALS_FORWARD); /* the server ends, and what it left is removed here */
+	if (own.slow && own.steps < MOST_TIMED)
+		own.steps = MOST_TIMED;
 	mend_program_of(&program, in->command);
 	struct mend_about about = {
 	    .program = &program, .steps = own.steps, .runs = own.runs, .budget = own.budget, .confined = !own.unconfined};
@@ -159,13 +202,17 @@ static int mend_main(struct operands *in)
 				       SLN(about.read_only, 200));
 	}
 	struct mend_search s = {.server = server,
+				.goal = own.slow    ? MEND_SLOW
+					: own.wrong ? MEND_WRONG
+						    : MEND_BREAKS,
+				.accused = read_verdict(own.verdict, &arena),
 				.runs = own.runs,
 				.budget = own.budget,
 				.no_as_is = own.no_as_is,
 				.journal = open_journal(&about, &program),
 				.show = opt->quiet || opt->json ? NULL : show_event,
 				.arg = &out};
-	int done = mend_search_run(&s, &err);
+	int done = s.goal == MEND_BREAKS ? mend_search_run(&s, &err) : mend_goal_run(&s, &err);
 	mend_journal_close(s.journal);
 	mend_server_stop(server);
 	temp_folder_remove(folder);

@@ -1,5 +1,5 @@
 /* search.c - see search.h. */
-#include "mend/search.h"
+#include "mend/search_part.h"
 #include "mend/journal.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@ enum { MOST_STEPS = 16, MOST_CANDIDATES = 14 };
 
 static double age(const struct mend_search *s) { return (double)(clock_ns() - s->began) / 1e9; }
 
-static bool spent(struct mend_search *s)
+bool mend_search_spent(struct mend_search *s)
 {
 	if (age(s) > s->budget)
 		s->ended = "the time of --budget is used up";
@@ -26,7 +26,7 @@ static int patience(const struct mend_search *s)
 	return (int)(t < left ? t : left < 10 ? 10 : left);
 }
 
-static void tell(struct mend_search *s, enum search_event e, const struct search_try *t)
+void mend_search_tell(struct mend_search *s, enum search_event e, const struct search_try *t)
 {
 	if (s->show)
 		s->show(s->arg, s, e, t);
@@ -36,12 +36,13 @@ const struct mend_trial *mend_search_best(const struct mend_search *s) { return 
 
 /* ---- the reference ---- */
 
-static int run_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err)
+int mend_search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err)
 {
 	LOCAL_BUF b = {0};
 	OWNED(json_tape_release) struct json_tape t = {0};
 	uint32_t root;
-	buf_addf(&b, "{\"op\": \"eager\", \"id\": 0, \"timeout\": %d, \"whole\": %s}", patience(s), whole ? "true" : "false");
+	buf_addf(&b, "{\"op\": \"eager\", \"id\": 0, \"timeout\": %d, \"whole\": %s, \"wide\": %s}", patience(s), whole ? "true" : "false",
+		 s->goal == MEND_WRONG ? "true" : "false");
 	if (mend_server_ask(s->server, buf_slice(&b), &t, &root, err) < 0)
 		return -1;
 	*out = trial_of(&t, root, SLICE("{}"));
@@ -59,7 +60,7 @@ static int run_eager(struct mend_search *s, bool whole, struct mend_trial **out,
 
 /* The main file and those that belong to it are needed as texts to follow lines: the server sends what a candidate changed with all
  * others. */
-static struct mend_trial *run(struct mend_search *s, struct trial_spec spec, struct err *err)
+struct mend_trial *mend_search_trial(struct mend_search *s, struct trial_spec spec, struct err *err)
 {
 	spec.timeout = slice_is(slice_str(spec.backend), "as-is") ? 1800 : patience(s); /* a compiler for C++ or Triton at work */
 	s->used++;
@@ -117,8 +118,10 @@ static uint64_t ops_before(const struct mend_search *s)
 	return s->base->n.ops;
 }
 
-/* given: what the candidate itself says; 0: nothing. */
-static const char *covers(const struct mend_search *s, struct slice kind, double given, const struct mend_trial *t)
+/* given: what the candidate itself says; 0: nothing. now: what it is an edit of; 97 % of that is enough, too, down to half of the
+ * program as it was: duplicated graphs count twice there. */
+static const char *covers(const struct mend_search *s, struct slice kind, double given, const struct mend_trial *now,
+			  const struct mend_trial *t)
 {
 	double least = slice_is(kind, "region")                                                               ? 0.5
 		       : slice_is(kind, "operator") || slice_is(kind, "branchless") || slice_is(kind, "move") ? 0.6
@@ -127,6 +130,8 @@ static const char *covers(const struct mend_search *s, struct slice kind, double
 		least = given;
 	if (s->crashes)
 		return NULL; /* what it compiled before it crashed cannot be compared */
+	if ((double)t->n.ops >= 0.97 * (double)now->n.ops && t->n.ops * 2 >= ops_before(s))
+		return NULL;
 	return (double)t->n.ops < least * (double)ops_before(s) ? "less is compiled" : NULL;
 }
 
@@ -152,15 +157,17 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	if (known) {
 		row.verdict = arena_textf(&s->arena, "%s (from the journal)", known);
 		PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
-		tell(s, SEARCH_TRY, &row);
+		mend_search_tell(s, SEARCH_TRY, &row);
 		return 0;
 	}
-	struct mend_trial *r = run(s, (struct trial_spec){.texts = texts, .backend = "eager", .region = region}, err);
+	struct mend_trial *r = mend_search_trial(s, (struct trial_spec){.texts = texts, .backend = "eager", .region = region}, err);
 	if (!r)
 		return -1;
 	row.n = r->n;
 	row.seconds = r->seconds;
-	const char *less = covers(s, row.kind, json_number(t, c, "least", 0), r);
+	row.compile_seconds = r->compile_seconds;
+	row.step_seconds = r->step_seconds;
+	const char *less = covers(s, row.kind, json_number(t, c, "least", 0), now, r);
 	bool gone = g ? trial_gone(now, g, r) : r->as_eager_ends;
 	if (!r->equal)
 		row.verdict = r->differs;
@@ -171,8 +178,8 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 		row.verdict = arena_textf(&s->arena, "%s: %llu of %llu operations in graphs", less, (unsigned long long)r->n.ops,
 					  (unsigned long long)ops_before(s));
 	else {
-		struct mend_trial *q =
-		    run(s, (struct trial_spec){.texts = texts, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
+		struct mend_trial *q = mend_search_trial(
+		    s, (struct trial_spec){.texts = texts, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
 		if (!q) {
 			trial_free(r);
 			return -1;
@@ -185,7 +192,7 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	row.accepted = !row.verdict.n;
 	mend_journal_add(s->journal, texts, row.verdict, &row);
 	PUSH_TO(s->tried, s->n_tried, s->cap_tried) = row;
-	tell(s, SEARCH_TRY, &row);
+	mend_search_tell(s, SEARCH_TRY, &row);
 	if (!row.accepted) {
 		trial_free(r);
 		return 0;
@@ -199,8 +206,23 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 				   .trial = r,
 				   .region = region};
 	keep(s, step);
-	tell(s, SEARCH_ACCEPTED, &row);
+	mend_search_tell(s, SEARCH_ACCEPTED, &row);
 	return 1;
+}
+
+/* answer holds the text of the tape: the server's own lives until the next question. */
+int mend_search_candidates(struct mend_search *s, struct slice question, struct json_tape *own, struct buf *answer, uint32_t *root,
+			   struct err *err)
+{
+	OWNED(json_tape_release) struct json_tape t = {0};
+	if (mend_server_ask(s->server, question, &t, root, err) < 0)
+		return -1;
+	buf_add_slice(answer, slice_of(t.text, t.len));
+	json_tape_text(own, buf_str(answer), answer->len);
+	if (json_parse(own, 0, answer->len, root) < 0)
+		return err_set(err, EXIT_PARTIAL, "the candidates cannot be read");
+	s->used = json_count(own, *root, "runs", s->used);
+	return 0;
 }
 
 /* Its candidates, in their order; 1: one was accepted. g NULL: the crash that only the compiled program has. */
@@ -208,7 +230,8 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 {
 	LOCAL_BUF b = {0};
 	LOCAL_BUF title = {0};
-	OWNED(json_tape_release) struct json_tape t = {0};
+	LOCAL_BUF answer = {0};
+	OWNED(json_tape_release) struct json_tape own = {0};
 	uint32_t root;
 	put_flat(&title, g ? g->title : slice_trim(now->error), 160);
 	struct slice finding = arena_slice(&s->arena, buf_slice(&title));
@@ -217,19 +240,12 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 	trial_finding(&b, now, g);
 	buf_adds(&b, "}");
 	struct search_try head = {.finding = finding, .place = place};
-	tell(s, SEARCH_FINDING, &head);
-	if (mend_server_ask(s->server, buf_slice(&b), &t, &root, err) < 0)
+	mend_search_tell(s, SEARCH_FINDING, &head);
+	if (mend_search_candidates(s, buf_slice(&b), &own, &answer, &root, err) < 0)
 		return -1;
-	LOCAL_BUF answer = {0}; /* the tape's text lives until the next question */
-	OWNED(json_tape_release) struct json_tape own = {0};
-	buf_add_slice(&answer, slice_of(t.text, t.len));
-	json_tape_text(&own, buf_str(&answer), answer.len);
-	if (json_parse(&own, 0, answer.len, &root) < 0)
-		return err_set(err, EXIT_PARTIAL, "the candidates cannot be read");
-	s->used = json_count(&own, root, "runs", s->used);
 	int done = 0, n = 0;
 	json_each(&own, json_get(&own, root, "candidates"), c) {
-		if (done || n++ >= MOST_CANDIDATES || spent(s))
+		if (done || n++ >= MOST_CANDIDATES || mend_search_spent(s))
 			break;
 		done = try_one(s, now, g, &own, c, finding, place, err);
 	}
@@ -238,7 +254,7 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 
 static int go_on(struct mend_search *s, struct err *err)
 {
-	while (!spent(s) && s->n_step < MOST_STEPS) {
+	while (!mend_search_spent(s) && s->n_step < MOST_STEPS) {
 		const struct mend_trial *now = s->n_step ? s->step[s->n_step - 1].trial : s->base;
 		const struct finding *g = NULL;
 		bool any = !now->as_eager_ends && !s->n_step && !given_up(s, SLICE("crash"));
@@ -260,7 +276,7 @@ static int go_on(struct mend_search *s, struct err *err)
 			return -1;
 		if (!done) {
 			PUSH_TO(s->left, s->n_left, s->cap_left) = key;
-			tell(s, SEARCH_NONE, NULL);
+			mend_search_tell(s, SEARCH_NONE, NULL);
 		}
 	}
 	return 0;
@@ -271,7 +287,7 @@ static int go_on(struct mend_search *s, struct err *err)
 /* Takes out again each edit that the result does not need. */
 static int prune(struct mend_search *s, struct err *err)
 {
-	for (uint32_t k = 0; k + 1 < s->best && !spent(s); k++) {
+	for (uint32_t k = 0; k + 1 < s->best && !mend_search_spent(s); k++) {
 		LOCAL_BUF b = {0};
 		OWNED(json_tape_release) struct json_tape t = {0};
 		uint32_t root;
@@ -285,8 +301,8 @@ static int prune(struct mend_search *s, struct err *err)
 			continue;
 		struct slice raw = arena_slice(&s->arena, json_raw(&t, texts));
 		bool region = s->step[s->best - 1].region;
-		struct mend_trial *r =
-		    run(s, (struct trial_spec){.texts = raw, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
+		struct mend_trial *r = mend_search_trial(
+		    s, (struct trial_spec){.texts = raw, .backend = "aot_eager", .region = region, .tolerance = 1e-4}, err);
 		if (!r)
 			return -1;
 		if (r->equal && trial_cost(r) <= trial_cost(best) && r->n.ops * 100 >= best->n.ops * 95) {
@@ -305,29 +321,30 @@ static int prove(struct mend_search *s, struct err *err)
 {
 	struct mend_trial *last = s->step[s->best - 1].trial;
 	bool region = s->step[s->best - 1].region;
-	tell(s, SEARCH_PROVING, NULL);
+	mend_search_tell(s, SEARCH_PROVING, NULL);
 	s->budget += 600; /* the proof is not what the budget is for */
 	const char *ended = s->ended;
 	s->ended = NULL;
-	int status = run_eager(s, true, &s->whole_eager, err);
+	int status = mend_search_eager(s, true, &s->whole_eager, err);
 	if (status == 0 && !s->no_as_is &&
-	    !(s->as_is =
-		  run(s, (struct trial_spec){.texts = last->texts, .backend = "as-is", .whole = true, .region = region, .tolerance = 2e-3},
-		      err)))
+	    !(s->as_is = mend_search_trial(
+		  s, (struct trial_spec){.texts = last->texts, .backend = "as-is", .whole = true, .region = region, .tolerance = 2e-3},
+		  err)))
 		status = -1;
 	if (status == 0 && s->as_is && !s->as_is->equal) {
-		struct mend_trial *q =
-		    run(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "as-is", .whole = true, .tolerance = 2e-3}, err);
+		struct mend_trial *q = mend_search_trial(
+		    s, (struct trial_spec){.texts = SLICE("{}"), .backend = "as-is", .whole = true, .tolerance = 2e-3}, err);
 		s->base_as_is_differs = q && !q->equal;
 		s->as_is_verdict = arena_slice(&s->arena, s->as_is->differs);
 		if (!q)
 			status = -1;
 		trial_free(q);
 	}
-	if (status == 0 && !(s->whole_base = run(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager", .whole = true}, err)))
-		status = -1;
 	if (status == 0 &&
-	    !(s->whole_best = run(s, (struct trial_spec){.texts = last->texts, .backend = "eager", .whole = true, .region = region}, err)))
+	    !(s->whole_base = mend_search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager", .whole = true}, err)))
+		status = -1;
+	if (status == 0 && !(s->whole_best = mend_search_trial(
+				 s, (struct trial_spec){.texts = last->texts, .backend = "eager", .whole = true, .region = region}, err)))
 		status = -1;
 	s->budget -= 600;
 	s->ended = ended;
@@ -335,20 +352,26 @@ static int prove(struct mend_search *s, struct err *err)
 }
 
 /* The texts of the files that edits may touch, as the base of what is compared. */
-int mend_search_run(struct mend_search *s, struct err *err)
+int mend_search_start(struct mend_search *s, struct err *err)
 {
 	s->began = clock_ns();
-	tell(s, SEARCH_READY, NULL);
-	if (run_eager(s, false, &s->eager, err) < 0)
+	mend_search_tell(s, SEARCH_READY, NULL);
+	if (mend_search_eager(s, false, &s->eager, err) < 0)
 		return -1;
-	tell(s, SEARCH_EAGER, NULL);
-	if (slice_starts(s->eager->status, "raised") || slice_starts(s->eager->status, "killed") ||
-	    slice_starts(s->eager->status, "took") || slice_starts(s->eager->status, "died"))
-		return 0;
-	if (!(s->base = run(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager"}, err)))
+	mend_search_tell(s, SEARCH_EAGER, NULL);
+	static const char *const failed[] = {"raised", "killed", "took", "died"};
+	return !slice_any(s->eager->status, failed, slice_starts);
+}
+
+int mend_search_run(struct mend_search *s, struct err *err)
+{
+	int go = mend_search_start(s, err);
+	if (go <= 0)
+		return go;
+	if (!(s->base = mend_search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager"}, err)))
 		return -1;
 	s->crashes = !s->base->as_eager_ends;
-	tell(s, SEARCH_BASE, NULL);
+	mend_search_tell(s, SEARCH_BASE, NULL);
 	if (go_on(s, err) < 0)
 		return -1;
 	if (s->best && prune(s, err) < 0)

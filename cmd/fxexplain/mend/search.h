@@ -14,11 +14,15 @@
  * calls, module state, both streams with their order, end, files); operations in graphs times calls not below 85 % (operators 60 %: what
  * feeds a print leaves the graph; regions 50 %); the finding is gone; equal with aot_eager, since functionalized writes come after
  * the graph.
+ *
+ * The same loop for two other questions (goal.c), with the program's own backend: MEND_SLOW keeps what takes less time with equal
+ * results, MEND_WRONG the first change with which the numbers are those of eager in float64, as close as eager itself is to them.
  */
 #ifndef MEND_SEARCH_H
 #define MEND_SEARCH_H
 #include "mend/trial.h"
 
+enum mend_goal { MEND_BREAKS, MEND_SLOW, MEND_WRONG };
 struct search_step {                                           /* an accepted edit */
 	struct slice kind, title, price, finding, place, with; /* with: what went with it, one per line */
 	struct mend_trial *trial;
@@ -29,11 +33,13 @@ struct search_try { /* any candidate that was tried */
 	struct slice finding, place, kind, title, verdict;
 	struct trial_figures n;
 	bool accepted;
-	double seconds;
+	double seconds, compile_seconds, step_seconds;
 };
 enum search_event { SEARCH_READY, SEARCH_EAGER, SEARCH_BASE, SEARCH_FINDING, SEARCH_TRY, SEARCH_ACCEPTED, SEARCH_NONE, SEARCH_PROVING };
 struct mend_search {
 	struct mend_server *server;
+	enum mend_goal goal;
+	struct slice accused;         /* MEND_WRONG: members of the finding, from the document of run --wrong; empty */
 	int runs, budget;             /* at most; seconds */
 	bool no_as_is;                /* prove with aot_eager only */
 	struct mend_journal *journal; /* NULL */
@@ -58,6 +64,8 @@ struct mend_search {
 	struct arena arena;
 };
 int mend_search_run(struct mend_search *s, struct err *err);
+/* The same for MEND_SLOW and MEND_WRONG. goal.c */
+int mend_goal_run(struct mend_search *s, struct err *err);
 /* The program with the edits that are kept; base if there are none. */
 const struct mend_trial *mend_search_best(const struct mend_search *s);
 void mend_search_release(struct mend_search *s);

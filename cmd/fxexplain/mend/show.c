@@ -18,23 +18,30 @@ void show_promise(const struct mend_about *a)
 	note("fxexplain mend: runs %s up to %d times, each time for at most %d steps, and the result to its end; --runs, --steps and "
 	     "--budget change that",
 	     name, a->runs, a->steps);
-	if (a->confined)
+	if (a->confined) {
 		note("  kept from it: what it writes goes to a copy of your files that is removed; no network but loopback; Hugging Face "
-		     "offline, experiment "
-		     "trackers off; 4 GiB a file\n"
-		     "  not covered: a GPU's memory, databases and services that it reaches through a socket file");
-	else
+		     "offline, experiment trackers off; 4 GiB a file");
+		note("  not covered: a GPU's memory, databases and services that it reaches through a socket file");
+	} else {
 		note("  --unconfined: what it writes and sends is real, each time; only Hugging Face is offline and experiment trackers "
 		     "are off");
+	}
 }
 
-static void line_of_try(struct screen *out, const struct search_try *t)
+static void add_clock(struct screen *out, double compile, double step)
+{
+	buf_addf(&out->b, "  %.2f s until compiled, %.2f ms a step", compile, step * 1e3);
+}
+
+static void line_of_try(struct screen *out, const struct mend_search *s, const struct search_try *t)
 {
 	LOCAL_BUF n = {0};
 	const size_t from = out->b.len;
 	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
 	buf_addf_clean(&out->b, "%-9.*s %-46.*s", SLN(t->kind, 9), SLN(t->title, 60));
-	if (t->n.compiles || t->accepted) {
+	if (s->goal != MEND_BREAKS) {
+		add_clock(out, t->compile_seconds, t->step_seconds);
+	} else if (t->n.compiles || t->accepted) {
 		trial_figures(&n, &t->n);
 		buf_addf(&out->b, "  %.*s", SL(buf_slice(&n)));
 	}
@@ -77,6 +84,8 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 		LOCAL_BUF n = {0};
 		trial_figures(&n, &s->base->n);
 		buf_addf(&out->b, "compiled  %.*s", SL(buf_slice(&n)));
+		if (s->goal != MEND_BREAKS)
+			add_clock(out, s->base->compile_seconds, s->base->step_seconds);
 		if (!s->base->equal)
 			buf_addf_clean(&out->b, "; %s%.*s", s->crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
 				       SLN(s->base->differs, 200));
@@ -94,9 +103,11 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 		put_wraps(out, from, 4);
 		break;
 	}
-	case SEARCH_TRY: line_of_try(out, t); break;
+	case SEARCH_TRY: line_of_try(out, s, t); break;
 	case SEARCH_ACCEPTED: with_it(out, &s->step[s->n_step - 1]); break;
-	case SEARCH_NONE: buf_adds(&out->b, "    nothing that was tried makes it go with equal results\n"); break;
+	case SEARCH_NONE:
+		buf_adds(&out->b, s->goal == MEND_BREAKS ? "    nothing that was tried makes it go with equal results\n" : "");
+		break;
 	case SEARCH_PROVING: buf_adds(&out->b, "\n  the whole program, with its own backend ...\n"); break;
 	}
 	flush(out);
@@ -146,6 +157,26 @@ static void what_is_left(struct screen *out, const struct mend_search *s)
 	}
 }
 
+static void end_of_goal(struct screen *out, const struct mend_search *s, double seconds)
+{
+	const struct mend_trial *best = mend_search_best(s);
+	if (s->goal == MEND_WRONG && s->base->equal)
+		buf_adds(&out->b, "The numbers are right: as close to eager in float64 as eager itself is");
+	else if (!s->best)
+		buf_adds(&out->b, s->goal == MEND_SLOW ? "Nothing that was tried makes it faster"
+						       : "Nothing that was tried makes the numbers right");
+	else if (s->goal == MEND_SLOW)
+		buf_addf(&out->b, "%.2f s -> %.2f s until compiled, %.2f ms -> %.2f ms a step", s->base->compile_seconds,
+			 best->compile_seconds, s->base->step_seconds * 1e3, best->step_seconds * 1e3);
+	else
+		buf_addf_clean(&out->b, "%.*s -> right: as close to eager in float64 as eager itself is", SLN(s->base->differs, 120));
+	if (s->as_is && s->as_is->equal)
+		buf_adds(&out->b, "; proven on the whole program");
+	else if (s->as_is)
+		buf_addf_clean(&out->b, "; NOT on the whole program: %.*s", SLN(s->as_is_verdict, 120));
+	buf_addf(&out->b, "; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
+}
+
 void show_end(struct screen *out, const struct mend_search *s, const struct mend_about *about, const char *patch, bool applied)
 {
 	const struct mend_trial *best = mend_search_best(s);
@@ -153,7 +184,9 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 	double seconds = (double)(clock_ns() - s->began) / 1e9 + about->start_seconds;
 	const size_t from = out->b.len;
 	buf_addc(&out->b, '\n');
-	if (s->best) {
+	if (s->goal != MEND_BREAKS) {
+		end_of_goal(out, s, seconds);
+	} else if (s->best) {
 		LOCAL_BUF b = {0};
 		change(&b, "break", a->breaks, z->breaks);
 		buf_adds(&b, ", ");
@@ -172,18 +205,25 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		buf_addf(&out->b, "Nothing that was tried helps; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
 	}
 	put_wraps(out, from, 2);
+	if (s->crashes && !best->as_eager_ends) {
+		struct slice rest = best->error, line, last = best->status;
+		while (slice_line(&rest, &line))
+			last = slice_trim(line).n ? line : last;
+		buf_addf_clean(&out->b, "Verdict: compiled crashes, eager does not: %.*s\n", SLN(last, 200));
+	}
 	if (s->ended)
 		buf_addf(&out->b, "It stopped early: %s.\n", s->ended);
 	if (s->best)
 		put_heading(out, "Edits");
 	for (uint32_t i = 0; i < s->best; i++) {
 		const struct search_step *p = &s->step[i];
-		buf_addf_clean(&out->b, "  %s%.*s: %.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(p->place),
-			       SLN(p->finding, 60), SL(p->title));
+		buf_addf_clean(&out->b, "  %s%.*s%s%.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(p->place),
+			       p->place.n ? ": " : "", SLN(p->finding, 60), SL(p->title));
 		if (!p->dropped)
 			with_it(out, p);
 	}
-	what_is_left(out, s);
+	if (s->goal == MEND_BREAKS)
+		what_is_left(out, s);
 	if (s->best) {
 		put_heading(out, "Next");
 		if (applied)

@@ -56,6 +56,8 @@ struct mend_trial *trial_of(const struct json_tape *t, uint32_t root, struct sli
 	r->as_eager_ends = !slice_starts(r->differs, "ends differently");
 	r->seconds = json_number(t, root, "seconds", 0);
 	r->cpu = json_number(t, root, "cpu", 0);
+	r->compile_seconds = json_number(t, json_get(t, root, "clock"), "compile", 0);
+	r->step_seconds = json_number(t, json_get(t, root, "clock"), "step", 0);
 	r->n.calls = json_count(t, counts, "calls", 0);
 	r->n.ops = json_count(t, counts, "ops", 0);
 	r->n.outer = json_count(t, counts, "outer", 0);
@@ -77,6 +79,7 @@ struct mend_trial *trial_run(struct mend_server *s, const struct trial_spec *spe
 	json_member_str(&o, "backend", slice_str(spec->backend));
 	json_member_bool(&o, "whole", spec->whole);
 	json_member_bool(&o, "region", spec->region);
+	json_member_bool(&o, "wide_tolerance", spec->rounds);
 	json_member_real(&o, "tolerance", spec->tolerance > 0 ? spec->tolerance : 1e-5);
 	json_member_u64(&o, "timeout", (uint64_t)spec->timeout);
 	json_close(&o);

@@ -23,6 +23,7 @@ struct mend_trial {
 	bool equal; /* to the eager run */
 	bool as_eager_ends;
 	double seconds, cpu;
+	double compile_seconds, step_seconds; /* processor time; with a GPU the clock's. Until all is compiled, and of a step after that */
 	struct trial_figures n;
 	struct facts facts;
 	struct explanation x; /* n_finding 0: nothing was logged */
@@ -34,6 +35,7 @@ struct trial_spec {
 	const char *backend; /* "eager", "aot_eager", "as-is" */
 	bool whole, region;  /* to its end, with its own recompile limit; are other calls the compiled ones? */
 	double tolerance;    /* relative; 0: 1e-5 */
+	bool rounds;         /* instead: what eager itself rounds (search.h, MEND_WRONG) */
 	int timeout;         /* seconds */
 };
 struct mend_trial *trial_run(struct mend_server *s, const struct trial_spec *spec, struct err *err);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "run/diagnose/finding.h"
 
-enum { FEW = 3, ENOUGH = 5 }; /* programs: fewer are no figure; enough to leave a setting out that never worked */
+enum { FEW = 3, ENOUGH = 5 }; /* programs to give a figure; to leave out a setting that never worked */
 
 static bool take_number(struct slice *line, uint64_t *v)
 {
