@@ -5,6 +5,7 @@
 #include "base/tool/diag.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
+#include "base/tool/settings.h"
 #include "reduce/journal.h"
 
 #include <unistd.h>
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	settings_load(); /* python */
 	check_options(&in);
 	if (!opt.jobs)
 		opt.jobs = processors();

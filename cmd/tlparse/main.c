@@ -6,6 +6,7 @@
 #include "run/diagnose/limits.h"
 #include "run/diagnose/locate.h"
 #include "run/document.h"
+#include "run/diagnose/settled.h"
 #include "run/patterns/patterns.h"
 
 #include "base/process/browser.h"
@@ -441,6 +442,8 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_OUTPUT, opt.html);
 		broker_seal(0);
 	}
+	if (!opt.diff)
+		settled(&opt.max, NULL);
 	output_watch_signals();
 
 	if (opt.diff)

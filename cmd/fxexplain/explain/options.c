@@ -7,6 +7,7 @@
 #include "base/srcloc.h"
 #include "base/tool/output.h"
 #include "run/diagnose/limits.h"
+#include "run/diagnose/settled.h"
 
 struct explain_options explain_opt;
 
@@ -92,6 +93,7 @@ void explain_begin(bool reads, const char *only)
 		broker_trust(BROKER_OUTPUT, explain_opt.output);
 		broker_seal(0);
 	}
+	settled(&explain_opt.max, &explain_opt.patterns);
 	output_watch_signals();
 	if (only)
 		explain_only(only);

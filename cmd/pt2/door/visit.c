@@ -19,6 +19,7 @@ const char *const visit_format_name[] = {
 };
 
 struct pt2_options pt2_opt = {.format = FORMAT_TEXT};
+const char *pt2_python_set;
 
 static const char *const format_option[] = {
 #define X(id, name, option) option,
