@@ -16,6 +16,8 @@ static struct opt_list passes;
 static const char *const after_names[] = {"aot", "dynamo", NULL};
 static const char *const form_names[] = {"plain", "launcher", NULL};
 
+static const char *const forms[] = {"text", NULL};
+static int form_of_answer; /* there is one */
 static const struct opt options[] = {
     OPT_HEADING("What fails"),
     OPT_CHOICE(0, "after", "STAGE", &opt.after, after_names, "treat the graph as one after this stage", .rare = true,
@@ -68,6 +70,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "continue an interrupted run; test nothing twice"),
     OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "show what a run did"),
     OPT_FLAG(0, "no-verify", &opt.no_verify, "skip running the result in a fresh process", .rare = true),
+    OPT_CHOICE(0, "format", "FORMAT", &form_of_answer, forms, "choose the form of the answer: text", .rare = true),
     OPT_FLAG('v', "verbose", &opt.verbose, "print each strategy and success", .more = "In the words of PyTorch's minifier."),
     OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_END,

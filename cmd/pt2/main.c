@@ -323,6 +323,8 @@ int main(int argc, char **argv)
 	argv = with_command(&argc, with_kept(&argc, argv));
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	if (in.sub && in.sub->run && visit_format() > FORMAT_JSON)
+		die(EXIT_USAGE, "--format=%s: '%s' writes text or json", visit_format_name[visit_format()], in.sub->name);
 	if (in.sub && in.sub->run) {
 		const int status = in.sub->run(&in);
 		operands_release(&in);

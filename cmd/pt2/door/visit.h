@@ -16,9 +16,9 @@
 #define VISIT_FORMATS(X) \
 	X(TEXT, "text", "") \
 	X(JSON, "json", "--json") \
-	X(SARIF, "sarif", "--sarif") \
-	X(GITHUB, "github", "--github") \
-	X(MD, "md", "")
+	X(SARIF, "sarif", "--format=sarif") \
+	X(GITHUB, "github", "--format=github") \
+	X(MD, "md", "--format=md")
 enum visit_format {
 #define X(id, name, option) FORMAT_##id,
 	VISIT_FORMATS(X)

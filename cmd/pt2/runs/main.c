@@ -79,7 +79,8 @@ static int run_runs(struct operands *in)
 	} else {
 		runs_show(&r, &cells);
 		put_table(&s, buf_slice(&cells));
-		buf_adds(&s.b, r.n > 1 ? "\nnext  pt2 last\n      pt2 diff last~1 last\n      pt2 runs --html=runs.html\n" : "\nnext  pt2 last\n");
+		buf_adds(&s.b, r.n > 1 ? "\nnext  pt2 last\n      pt2 diff last~1 last\n      pt2 runs --html=runs.html\n"
+				       : "\nnext  pt2 last\n");
 	}
 	screen_end(&s);
 	runs_release(&r);

@@ -69,8 +69,8 @@ static void put_bars(struct buf *b, const struct runs *r, const struct frame_row
 			put_value(&text, m, v);
 		else
 			buf_adds(&text, "not compiled");
-		buf_addf(b, "<rect%s x=\"%zu\" y=\"%.1f\" width=\"%d\" height=\"%.1f\">", f->at[k].compiles && v > 0 ? "" : " class=\"none\"",
-			 k * (BAR + GAP), TALL - tall, BAR, tall);
+		buf_addf(b, "<rect%s x=\"%zu\" y=\"%.1f\" width=\"%d\" height=\"%.1f\">",
+			 f->at[k].compiles && v > 0 ? "" : " class=\"none\"", k * (BAR + GAP), TALL - tall, BAR, tall);
 		html_put(b, "<title>{}</title></rect>", buf_slice(&text));
 	}
 	html_raw(b, "</svg>");
@@ -116,8 +116,10 @@ static void put_tiles(struct buf *b, const struct runs *r)
 
 static void put_frames(struct buf *b, const struct runs *r)
 {
-	html_raw(b, "<h2>Frames <small>slowest in the newest run first; each row has its own scale</small></h2>\n<div class=\"panel\"><table><tr>"
-		    "<th>frame</th><th colspan=\"2\">compile time</th><th colspan=\"2\">graph breaks</th><th colspan=\"2\">recompiles</th></tr>\n");
+	html_raw(
+	    b,
+	    "<h2>Frames <small>slowest in the newest run first; each row has its own scale</small></h2>\n<div class=\"panel\"><table><tr>"
+	    "<th>frame</th><th colspan=\"2\">compile time</th><th colspan=\"2\">graph breaks</th><th colspan=\"2\">recompiles</th></tr>\n");
 	for (size_t i = 0; i < r->n_frame; i++) {
 		html_put(b, "<tr><td class=\"name\">{}</td>", r->frame[i].place);
 		for (enum measure m = SECONDS; m < MEASURES; m++)
