@@ -5,7 +5,7 @@
 #include "base/broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "checkinputs.h"
-#include "model/binprobe/names.h"
+#include "watch/names.h"
 #include "model/contract/exported.h"
 #include "watch/runopt.h"
 #include "base/io/mapfile.h"

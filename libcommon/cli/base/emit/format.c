@@ -113,7 +113,7 @@ void format_github_escape(struct buf *b, struct slice s, bool property)
 	}
 }
 
-/* A model is no text: its name does not make an annotation of a file. */
+/* Without a line there is no file to annotate: a model. */
 static void put_github(struct buf *b, const struct findings *f)
 {
 	LOCAL_BUF text = {0};

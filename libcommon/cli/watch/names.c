@@ -1,4 +1,4 @@
-#include "model/binprobe/names.h"
+#include "watch/names.h"
 
 #include "base/text.h"
 #include "base/tool/diag.h"
