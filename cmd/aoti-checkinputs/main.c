@@ -1,10 +1,11 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
+#include "base/emit/format.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/broker/broker.h"
 #include "model/doctor/doctor.h"
 #include "checkinputs.h"
-#include "model/binprobe/names.h"
+#include "watch/names.h"
 #include "model/contract/exported.h"
 #include "watch/runopt.h"
 #include "base/io/mapfile.h"
@@ -31,6 +32,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "torch", "DIR", &opt.torch, "let --doctor check this libtorch", .more = "Default: the one found; none: no libtorch."),
     OPT_HEADING("Output"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
+    OPT_FORMAT,
     OPT_FLAG('a', "all", &opt.all, "list every constant and call"),
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
@@ -192,6 +194,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply(&spec, &in);
 	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();

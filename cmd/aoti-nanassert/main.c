@@ -1,4 +1,5 @@
 /* aoti-nanassert - which kernel of a compiled model produced the first NaN, and why? */
+#include "base/emit/format.h"
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -86,6 +87,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "trace", "FILE", &opt.trace, "map kernels to nodes and Python lines with FILE",
 	       .more = "A TORCH_TRACE log or kernel_information.json."),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
+    OPT_FORMAT,
     OPT_STRING(0, "log", "FILE", &opt.log, "write to FILE instead of stdout or stderr"),
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
@@ -159,6 +161,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply(&spec, &in);
 	mapfile_watch();
 	broker_start();
 	run_trust(&opt.how);

@@ -1,4 +1,5 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs diverge. */
+#include "base/emit/format.h"
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -14,7 +15,7 @@ static struct printer_options opt = {
     .level = -1, .last = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
 
 static const char *const levels[] = {"0", "1", "2", "3", NULL};
-static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
+static const char *const formats[] = {"npy", "pt", "safetensors", FORMAT_NAMES, NULL};
 
 static const struct opt options[] = {
     OPT_HEADING("What to do"),
@@ -57,7 +58,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, and show nothing that needs it", .rare = true),
     OPT_HEADING("Output"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every tensor"),
-    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "choose the format of saved tensors", .rare = true),
+    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "choose the format of saved tensors, or of the answer", .rare = true),
     OPT_SIZE(0, "max-bytes", "SIZE", &opt.save_max, 1, UINT64_MAX, "save at most SIZE bytes (default: 64G)", .rare = true),
     OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
@@ -162,6 +163,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone must not end a report or the watching of a command */
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply_or(&spec, &in, &opt.format, formats);
 	mapfile_watch();
 	broker_start();
 	if (opt.html)

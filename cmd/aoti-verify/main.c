@@ -1,4 +1,5 @@
 /* aoti-verify - which kernel of a compiled model does not compute what its graph does? */
+#include "base/emit/format.h"
 #include "base/io/mapfile.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -34,6 +35,7 @@ static const struct opt options[] = {
     OPT_HEADING("Output"),
     OPT_FLAG('a', "all", &opt.all, "list all calls in a table"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document"),
+    OPT_FORMAT,
     OPT_STRING(0, "html", "FILE", &opt.html, "write one page: the graph, the kernels, their errors"),
     OPT_MAX_TEXT,
     OPT_FLAG('q', "quiet", &opt.quiet, "print nothing; only set the exit status"),
@@ -117,6 +119,7 @@ int main(int argc, char **argv)
 	struct screen s;
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply(&spec, &in);
 	mapfile_watch();
 	output_fail_writes();
 	keep_in_memory(in.v[1]);

@@ -2,6 +2,7 @@
 #include "explain/alive.h"
 #include "explain/explain.h"
 
+#include "base/emit/format.h"
 #include "base/io/mapfile.h"
 
 extern const struct opt_command kernel_command, profile_command, crash_command, fix_command, report_command, cache_command, serve_command,
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
 	struct operands in;
 	int status;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply(&spec, &in);
 	mapfile_watch();
 	if (in.sub) {
 		status = in.sub->run(&in);

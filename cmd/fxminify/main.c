@@ -5,6 +5,7 @@
 #include "base/tool/diag.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
+#include "base/tool/settings.h"
 #include "reduce/journal.h"
 
 #include <unistd.h>
@@ -15,6 +16,8 @@ static struct opt_list passes;
 static const char *const after_names[] = {"aot", "dynamo", NULL};
 static const char *const form_names[] = {"plain", "launcher", NULL};
 
+static const char *const forms[] = {"text", NULL};
+static int form_of_answer; /* there is one */
 static const struct opt options[] = {
     OPT_HEADING("What fails"),
     OPT_CHOICE(0, "after", "STAGE", &opt.after, after_names, "treat the graph as one after this stage", .rare = true,
@@ -69,6 +72,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "continue an interrupted run; test nothing twice"),
     OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "show what a run did"),
     OPT_FLAG(0, "no-verify", &opt.no_verify, "skip running the result in a fresh process", .rare = true),
+    OPT_CHOICE(0, "format", "FORMAT", &form_of_answer, forms, "choose the form of the answer: text", .rare = true),
     OPT_FLAG('v', "verbose", &opt.verbose, "print each strategy and success", .more = "In the words of PyTorch's minifier."),
     OPT_FLAG('q', "quiet", &opt.quiet, "print errors only"),
     OPT_END,
@@ -247,6 +251,7 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
+	settings_load(); /* python */
 	check_options(&in);
 	if (!opt.jobs)
 		opt.jobs = processors();

@@ -1,4 +1,5 @@
 /* pt2-run - run a compiled CPU model, or an exported program's graph, without PyTorch, and write its outputs. */
+#include "base/emit/format.h"
 #include "base/broker/broker.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -15,12 +16,12 @@ enum { REPEAT = 20 }; /* with --profile */
 
 static struct ptrun_options opt = {.format = -1};
 
-static const char *const formats[] = {"npy", "npz", "safetensors", "pt", NULL};
+static const char *const formats[] = {"npy", "npz", "safetensors", "pt", FORMAT_NAMES, NULL};
 
 static const struct opt options[] = {
     OPT_HEADING("Output"),
     OPT_STRING('o', "output", "FILE", &opt.output, "save the outputs: .npz, .npy, .pt or .safetensors"),
-    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "choose the format of -o, whatever the file's name", .rare = true),
+    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "choose the format of -o, or of the answer", .rare = true),
     OPT_FLAG('p', "profile", &opt.profile, "measure loading, the first call and later calls"),
     OPT_FLAG('f', "full", &opt.full, "print every element of every output"),
     OPT_FLAG(0, "json", &opt.json, "write one JSON document: outputs and times"),
@@ -55,7 +56,6 @@ static const struct opt_rule rules[] = {
     {.of = "bounds",
      .with = "threads max-memory unconfined verbose profile",
      .text = "--bounds cannot be combined with --profile, --threads, --max-memory, --unconfined or --verbose"},
-    {.of = "format", .without = "output", .text = "--format requires -o"},
     {.of = "quiet", .with = "json profile", .text = "--quiet cannot be combined with --json or --profile"},
     {.of = "full", .with = "json profile output", .text = "--full cannot be combined with -o, --json or --profile"},
     {0},
@@ -192,6 +192,9 @@ int main(int argc, char **argv)
 	bool found = false;
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply_or(&spec, &in, &opt.format, formats);
+	if (opt.format >= 0 && !opt.output)
+		die(EXIT_USAGE, "--format=%s requires -o", formats[opt.format]);
 	mapfile_watch();
 	output_fail_writes();
 	broker_start();

@@ -7,6 +7,7 @@
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/opt.h"
+#include "base/tool/settings.h"
 #include "base/tool/tempfolder.h"
 #include "run/kept/kept.h"
 #include "base/text.h"
@@ -64,7 +65,7 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command, attach_command, runs_command;
+extern const struct opt_command top_command, attach_command, runs_command, settings_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
@@ -72,6 +73,7 @@ static const struct opt_command *const commands[] = {
 	& top_command,
     &attach_command,
     &runs_command,
+    &settings_command,
     NULL,
 };
 
@@ -316,9 +318,15 @@ int main(int argc, char **argv)
 	struct operands in;
 	struct visit v = {0};
 	become_tool(argc, argv);
+	diag_tool = "pt2";
+	const char *set = getenv("PT2_PYTHON");
+	pt2_python_set = set && *set ? xstrdup(set) : NULL;
+	settings_load();
 	argv = with_command(&argc, with_kept(&argc, argv));
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
+	if (in.sub && in.sub->run && visit_format() > FORMAT_JSON)
+		die(EXIT_USAGE, "--format=%s: '%s' writes text or json", visit_format_name[visit_format()], in.sub->name);
 	if (in.sub && in.sub->run) {
 		const int status = in.sub->run(&in);
 		operands_release(&in);

@@ -1,4 +1,6 @@
 /* tlparse - what happened in this compilation? Turns a structured trace (TORCH_TRACE) into a report. */
+#include "base/emit/format.h"
+#include "base/tool/parts.h"
 #include "base/broker/broker.h"
 #include "tlparse.h"
 
@@ -6,6 +8,7 @@
 #include "run/diagnose/limits.h"
 #include "run/diagnose/locate.h"
 #include "run/document.h"
+#include "run/diagnose/settled.h"
 #include "run/patterns/patterns.h"
 
 #include "base/process/browser.h"
@@ -29,6 +32,7 @@ static const struct opt options[] = {
     OPT_HEADING("What to write"),
     OPT_STRING(0, "html", "[=FILE]", &opt.html, "write one self-contained HTML page", .more = "To FILE or standard output."),
     OPT_FLAG(0, "json", &opt.json, "write the facts as one JSON document"),
+    OPT_FORMAT,
     OPT_STRING('o', "output", "DIR", &opt.out, "write a directory of files (default: tl_out)",
 	       .more = "With --json or --diff: the output file."),
     OPT_FLAG(0, "diff", &opt.diff, "compare BEFORE with AFTER; exit 1 if they differ"),
@@ -421,13 +425,36 @@ static int compare_runs(struct operands *in)
 	return status;
 }
 
+/* Findings as SARIF, annotations or Markdown are fxexplain's to write. */
+static _Noreturn void become_fxexplain(const struct operands *in)
+{
+	FREED char *program = tool_find("fxexplain");
+	FREED char **v = xcalloc((size_t)in->n + 2 * opt.max.n + 5, sizeof(*v));
+	size_t n = 0;
+	if (!program)
+		die(EXIT_ENVIRON, "--format=%s needs fxexplain, which should lie beside this program", format_name[format_chosen()]);
+	v[n++] = program;
+	v[n++] = xasprintf("--format=%s", format_name[format_chosen()]);
+	if (opt.out)
+		v[n++] = xasprintf("--output=%s", opt.out);
+	for (size_t i = 0; i < opt.max.n; i++)
+		v[n++] = xasprintf("--max=%.*s=%s", SL(opt.max.v[i].name), opt.max.v[i].value);
+	v[n++] = xstrdup("--");
+	memcpy(v + n, in->v, (size_t)in->n * sizeof(*v));
+	execv(program, v);
+	die_errno(EXIT_ENVIRON, "cannot run '%s'", program);
+}
+
 int main(int argc, char **argv)
 {
 	struct operands in;
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	format_apply(&spec, &in);
 	mapfile_watch();
 	srcloc_is_installed = distinfo_beside;
+	if (format_chosen() > FORM_JSON && !opt.diff)
+		become_fxexplain(&in);
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);
@@ -441,6 +468,8 @@ int main(int argc, char **argv)
 		broker_trust(BROKER_OUTPUT, opt.html);
 		broker_seal(0);
 	}
+	if (!opt.diff)
+		settled(&opt.max, NULL);
 	output_watch_signals();
 
 	if (opt.diff)

@@ -27,7 +27,7 @@ aoti-checkinputs ls|'ls' is not a file; to run it as a command, type: aoti-check
 fxexplain --redact x.log|option '--redact' belongs after 'fxexplain report'
 fxexplain run --bisekt -- true|unknown option '--bisekt' (did you mean '--bisect'?)
 tlparse --htm x.log|unknown option '--htm' (did you mean '--html'?)
-aoti-printer --format=safetensor x.pt2|option '--format' must be one of npy, pt, safetensors, not 'safetensor' (did you mean 'safetensors'?)
+aoti-printer --format=safetensor x.pt2|option '--format' must be one of npy, pt, safetensors, text, json, sarif, github, md, not 'safetensor' (did you mean 'safetensors'?)
 fxexplain replay --tool=fxminfy x|option '--tool' must be one of program, fxminify, aoti-nanassert, aoti-printer, aoti-verify, not 'fxminfy' (did you mean 'fxminify'?)
 tlparse --color=allways x.log|option '--color' must be one of auto, always, never, not 'allways' (did you mean 'always'?)
 pt2-run --torchh x.pt2|unknown option '--torchh' (did you mean '--torch'?)

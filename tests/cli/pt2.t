@@ -261,7 +261,8 @@ while text:
 print(n)')" 2
 exits "SARIF" 0 pt2 --format=sarif graph_breaks.log
 like "... is SARIF" "$(head -c 300 out)" 'sarif'
-exits "SARIF of what has no findings" 2 pt2 --format=sarif mlp.pt2
+exits "SARIF of what has no findings" 0 pt2 --format=sarif mlp.pt2
+like "... has none" "$(cat out)" '"results":\[\]'
 exits "quiet" 0 pt2 -q mlp.pt2
 is "... says nothing besides" "$(cat err)$(grep '^next' out)" ""
 exits "one model of several" 0 pt2 -m first "$DATA/aoti/multi.pt2"

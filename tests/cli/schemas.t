@@ -51,6 +51,8 @@ document kept sh -c 'export XDG_STATE_HOME=$PWD/own TORCH_LOGS=x; fxexplain run 
 tar -xJf "$ROOT/tests/data/causes/v215.tar.xz" ./prints
 fxexplain run -q -- sh -c "cp '$DATA/graph_breaks.log' \"\$TORCH_TRACE\"" 2>/dev/null
 document runs pt2 runs --json
+printf 'max.graph-breaks = 5\n' >settled.toml
+PT2_SETTINGS=settled.toml document settings pt2 settings --json
 document fix fxexplain fix -q --json --root "$ROOT/tests/live/causes" prints/trace
 printf '#!/bin/sh\nexec python3 "%s/tests/lib/fakemend.py"\n' "$ROOT" >python3-fake && chmod +x python3-fake && echo pass >app.py
 FAKE_WORDS="WRONG GOOD" document mend fxexplain mend -q --unconfined --json -- ./python3-fake app.py

@@ -1,6 +1,7 @@
 /* explain.c - from operands to the requested output; also the end of `run`, `replay` and `report`. */
 #include "explain/explain.h"
 
+#include "base/emit/format.h"
 #include "base/tool/diag.h"
 #include "run/diagnose/limits.h"
 #include "run/diagnose/locate.h"
@@ -35,14 +36,18 @@ static void emit(const struct explanation *x, struct page *page, const struct ex
 		return;
 	}
 	struct screen s = explain_screen(o->output);
-	if (o->json)
-		emit_json(&s.b, x, o);
-	else if (o->sarif)
-		emit_sarif(&s.b, x, o);
-	else if (o->github)
-		emit_github(&s.b, x, o);
-	else
+	const enum format form = format_chosen() > FORM_JSON ? format_chosen()
+				 : o->sarif                  ? FORM_SARIF
+				 : o->github                 ? FORM_GITHUB
+				 : o->json                   ? FORM_JSON
+							     : FORM_TEXT;
+	void (*const emitter[])(struct buf *, const struct explanation *, const struct explain_options *) = {
+	    [FORM_JSON] = emit_json, [FORM_SARIF] = emit_sarif, [FORM_GITHUB] = emit_github, [FORM_MD] = emit_markdown};
+	screen_convert = NULL; /* these know more than the document */
+	if (form == FORM_TEXT)
 		emit_terminal(&s, x, o);
+	else
+		emitter[form](&s.b, x, o);
 	explain_write(&s, o->output);
 }
 

@@ -8,7 +8,6 @@
  *     sarif.c      --sarif; github.c: --github
  *     baseline.c   --baseline
  *     emit.c       shared by these: counts, fingerprints, places (emit.h)
- *     markdown.c   text that comes from a log, as Markdown
  *
  * Each subcommand is a room beside this one; its main.c has its options and what it does (struct opt_command):
  *
@@ -109,6 +108,7 @@ void operands_keep_pipes(struct operands *in);
 void emit_terminal(struct screen *s, const struct explanation *x, const struct explain_options *opt);
 void emit_json(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt);
+void emit_markdown(struct buf *b, const struct explanation *x, const struct explain_options *opt); /* github.c */
 void emit_github(struct buf *b, const struct explanation *x, const struct explain_options *opt);
 
 /* ---- baseline.c ---- */

@@ -3,7 +3,8 @@
  * also become a table in the job summary, appended to the file named by GITHUB_STEP_SUMMARY. With --baseline both show only what got
  * worse: GitHub shows ten annotations of each level per step, and new ones would be lost behind old ones. */
 #include "explain/emit.h"
-#include "explain/markdown.h"
+#include "base/emit/format.h"
+#include "base/emit/markdown.h"
 
 #include "base/tool/diag.h"
 #include "base/text.h"
@@ -14,17 +15,6 @@
 
 enum { ROWS = 50 }; /* of the summary: the limit is 1 MiB per step */
 
-static void escape(struct buf *b, struct slice s, bool property)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
-			buf_addf(b, "%%%02X", (unsigned char)c);
-		else
-			buf_addc(b, (unsigned char)c < ' ' || c == 127 ? ' ' : c);
-	}
-}
-
 static bool is_shown(const struct finding *g) { return g->change != CHANGE_NONE; }
 
 static void annotation(struct buf *b, const struct explanation *x, const struct finding *g)
@@ -34,7 +24,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 	buf_addf(b, "::%s ", command[g->level]);
 	if (emit_source(x, g->loc.file, &path)) {
 		buf_adds(b, "file=");
-		escape(b, buf_slice(&path), true);
+		format_github_escape(b, buf_slice(&path), true);
 		if (g->loc.line)
 			buf_addf(b, ",line=%u", g->loc.line);
 		buf_addc(b, ',');
@@ -45,7 +35,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 		buf_addc(&title, ' ');
 		buf_add_slice(&title, g->id);
 	}
-	escape(b, buf_slice(&title), true);
+	format_github_escape(b, buf_slice(&title), true);
 	buf_adds(b, "::");
 	buf_add_slice(&text, g->title);
 	if (!path.len && g->loc.file != NONE) {
@@ -53,7 +43,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 		explain_add_where(&text, x, g);
 	}
 	emit_details(x, g, &text);
-	escape(b, buf_slice(&text), false);
+	format_github_escape(b, buf_slice(&text), false);
 	buf_addc(b, '\n');
 }
 
@@ -146,4 +136,10 @@ void emit_github(struct buf *b, const struct explanation *x, const struct explai
 		if (is_shown(&x->finding[i]))
 			annotation(b, x, &x->finding[i]);
 	append_summary(x);
+}
+
+void emit_markdown(struct buf *b, const struct explanation *x, const struct explain_options *opt)
+{
+	(void)opt;
+	summary(b, x);
 }

@@ -2,11 +2,13 @@
 #include "explain/explain.h"
 
 #include "base/broker/broker.h"
+#include "base/emit/format.h"
 #include "base/tool/diag.h"
 #include "base/io/distinfo.h"
 #include "base/srcloc.h"
 #include "base/tool/output.h"
 #include "run/diagnose/limits.h"
+#include "run/diagnose/settled.h"
 
 struct explain_options explain_opt;
 
@@ -50,6 +52,7 @@ const struct opt explain_table[] = {
     OPT_FLAG(0, "json", &explain_opt.json, "write one JSON document"),
     OPT_FLAG(0, "sarif", &explain_opt.sarif, "write the findings as SARIF 2.1.0"),
     OPT_FLAG(0, "github", &explain_opt.github, "write the findings as GitHub Actions annotations"),
+    OPT_FORMAT,
     OPT_STRING(0, "html", "[=FILE]", &explain_opt.html, "write one self-contained HTML page", .more = "To FILE or standard output."),
     OPT_STRING('o', "output", "FILE", &explain_opt.output, "write to FILE"),
     OPT_HEADING("For CI"),
@@ -85,13 +88,14 @@ void explain_begin(bool reads, const char *only)
 	srcloc_is_installed = distinfo_beside;
 	/* Before the thread that waits for signals: Landlock holds for threads that are started later. --github appends to a file of the
 	 * job's. */
-	if (reads && !explain_opt.github) {
+	if (reads && !explain_opt.github && format_chosen() != FORM_GITHUB) {
 		output_fail_writes();
 		broker_start();
 		broker_trust(BROKER_OUTPUT, explain_opt.html);
 		broker_trust(BROKER_OUTPUT, explain_opt.output);
 		broker_seal(0);
 	}
+	settled(&explain_opt.max, &explain_opt.patterns);
 	output_watch_signals();
 	if (only)
 		explain_only(only);

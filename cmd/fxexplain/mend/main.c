@@ -1,4 +1,5 @@
 /* main.c - `fxexplain mend`: finds edits of the user's program that make its breaks and recompiles go, and proves each by running it. */
+#include "run/diagnose/settled.h"
 #include "mend/journal.h"
 #include "mend/mend_part.h"
 
@@ -171,6 +172,7 @@ static int mend_main(struct operands *in)
 	struct err err = {.text = ""};
 	struct screen out = screen_make();
 	explain_check();
+	settled(&explain_opt.max, &explain_opt.patterns);
 	check_options();
 	output_fail_writes();
 	child_signals(CHILD_SIGNALS_FORWARD); /* the server ends, and what it left is removed here */

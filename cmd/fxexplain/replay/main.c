@@ -1,4 +1,5 @@
 /* main.c - `replay`: shows what a bundle holds and what can be run from it. Nothing runs before it was shown and confirmed. */
+#include "run/diagnose/settled.h"
 #include "replay/replay.h"
 
 #include "base/process/child.h"
@@ -337,6 +338,7 @@ static int replay_main(struct operands *in)
 	struct replay r = {.o = opt, .path = in->v[0]};
 	struct err err;
 	explain_check();
+	settled(&explain_opt.max, &explain_opt.patterns);
 	output_fail_writes();
 	child_signals(CHILD_SIGNALS_KILL);
 	if (bundle_open(&r.b, r.path, &err) < 0)

@@ -8,7 +8,7 @@
 #ifndef FXEXPLAIN_REPORT_H
 #define FXEXPLAIN_REPORT_H
 #include "explain/emit.h"
-#include "explain/markdown.h"
+#include "base/emit/markdown.h"
 #include "report/redact.h"
 
 #include "base/io/mapfile.h"

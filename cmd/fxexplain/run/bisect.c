@@ -360,7 +360,7 @@ void bisect_search(struct bisect *b)
 void bisect_open(struct bisect *b)
 {
 	put_site(b);
-	b->known = patterns_load(NULL, &(struct err){0});
+	b->known = patterns_load(explain_opt.patterns, &(struct err){0});
 	b->first = &b->trial[0];
 }
 

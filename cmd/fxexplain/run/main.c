@@ -4,6 +4,7 @@
  * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal if the tool's own is a terminal
  * (so that the command still sees one), else through a pipe. The explanation runs in a separate process: whatever happens to it, the
  * command's status is passed on. */
+#include "run/diagnose/settled.h"
 #include "explain/explain.h"
 
 #include "base/process/browser.h"
@@ -441,6 +442,7 @@ static int run_main(struct operands *in)
 	struct session s = {.o = opt, .command = in->command};
 	int status = EXIT_FINE;
 	explain_check();
+	settled(&explain_opt.max, &explain_opt.patterns);
 	run_keep_signal();
 	output_fail_writes(); /* and no output_watch_signals(): signals go to the command first */
 	check_options(opt);

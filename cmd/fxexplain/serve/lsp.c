@@ -131,11 +131,6 @@ void lsp_position(const struct lsp *l, struct json_out *o, const char *key, stru
 	json_close(o);
 }
 
-static int hex_digit(char c)
-{
-	return is_digit((unsigned char)c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
 bool lsp_path(struct slice uri, struct buf *path)
 {
 	buf_reset(path);

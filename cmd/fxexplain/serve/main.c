@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "explain/emit.h"
 #include "serve/lsp.h"
-#include "explain/markdown.h"
+#include "base/emit/markdown.h"
 #include "base/tool/diag.h"
 
 #include <dirent.h>

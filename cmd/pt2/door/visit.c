@@ -19,6 +19,7 @@ const char *const visit_format_name[] = {
 };
 
 struct pt2_options pt2_opt = {.format = FORMAT_TEXT};
+const char *pt2_python_set;
 
 static const char *const format_option[] = {
 #define X(id, name, option) option,
@@ -375,17 +376,12 @@ static void say_next(struct visit *v, const struct door *d)
 	screen_end(&s);
 }
 
-/* Findings are what fxexplain itself has, and run. */
-static bool has_findings(const char *step) { return !strncmp(step, "fxexplain {", 11) || !strncmp(step, "fxexplain run ", 14); }
-
 int visit_door(struct visit *v, const struct door *d)
 {
 	struct child_result r = {0};
-	if (v->format > FORMAT_JSON && !has_findings(d->step[0]))
-		die(EXIT_USAGE, "--format=%s is a form of findings, which this answer has none of: use json", visit_format_name[v->format]);
 	for (size_t i = 0; i < DOOR_STEPS && d->step[i]; i++) {
 		const char *step = d->step[i];
-		if (!strcmp(step, "fxexplain {X}") && !strcmp(d->verb, "why") && v->format != FORMAT_SARIF)
+		if (!strcmp(step, "fxexplain {X}") && !strcmp(d->verb, "why"))
 			step = better_reader(v);
 		say_what(v, step);
 		run_step(v, step, false, &r);

@@ -16,9 +16,9 @@
 #define VISIT_FORMATS(X) \
 	X(TEXT, "text", "") \
 	X(JSON, "json", "--json") \
-	X(SARIF, "sarif", "--sarif") \
-	X(GITHUB, "github", "--github") \
-	X(MD, "md", "")
+	X(SARIF, "sarif", "--format=sarif") \
+	X(GITHUB, "github", "--format=github") \
+	X(MD, "md", "--format=md")
 enum visit_format {
 #define X(id, name, option) FORMAT_##id,
 	VISIT_FORMATS(X)
@@ -33,6 +33,7 @@ extern struct pt2_options {
 	const char *model;
 	bool quiet, json;
 } pt2_opt;
+extern const char *pt2_python_set; /* PT2_PYTHON as it was set before the settings file was read; NULL */
 static inline enum visit_format visit_format(void) { return pt2_opt.json ? FORMAT_JSON : (enum visit_format)pt2_opt.format; }
 
 struct visit {

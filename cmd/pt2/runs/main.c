@@ -10,12 +10,14 @@
 
 static struct {
 	bool frames, prune;
+	const char *html;
 	int most;
 } own = {.most = KEPT_RUNS};
 
 static const struct opt runs_options[] = {
     OPT_FLAG('f', "frames", &own.frames, "compare the runs of one command, frame by frame",
 	     .more = "That of the newest run, or of RUN. 4.21 s 2b 1r: compile time, graph breaks, recompiles."),
+    OPT_STRING(0, "html", "[=FILE]", &own.html, "write the trend of each frame as one page"),
     OPT_FLAG(0, "prune", &own.prune, "remove all but the newest ones"),
     OPT_INT(0, "keep", "N", &own.most, 0, 100000, "keep N runs with --prune (default: 50)"),
     OPT_END,
@@ -32,6 +34,18 @@ static void prune(struct runs *r)
 	screen_end(&s);
 }
 
+static void write_page(struct runs *r, const struct kept_run *one)
+{
+	struct screen s = {0};
+	struct err err = {.text = ""};
+	const bool file = *own.html && strcmp(own.html, "-") != 0;
+	runs_frames(r, one ? one->command : NULL);
+	runs_page(r, &s.b);
+	if ((file ? screen_save(&s, own.html, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
+		die_err(&err);
+	buf_release(&s.b);
+}
+
 static int run_runs(struct operands *in)
 {
 	struct runs r = {0};
@@ -43,6 +57,11 @@ static int run_runs(struct operands *in)
 		die(EXIT_INPUT, "no kept run is called '%s', or several are ('pt2 runs' lists them)", in->v[0]);
 	if (own.prune) {
 		prune(&r);
+		runs_release(&r);
+		return EXIT_FINE;
+	}
+	if (own.html) {
+		write_page(&r, one);
 		runs_release(&r);
 		return EXIT_FINE;
 	}
@@ -60,7 +79,8 @@ static int run_runs(struct operands *in)
 	} else {
 		runs_show(&r, &cells);
 		put_table(&s, buf_slice(&cells));
-		buf_adds(&s.b, r.n > 1 ? "\nnext  pt2 last\n      pt2 diff last~1 last\n      pt2 runs --frames\n" : "\nnext  pt2 last\n");
+		buf_adds(&s.b, r.n > 1 ? "\nnext  pt2 last\n      pt2 diff last~1 last\n      pt2 runs --html=runs.html\n"
+				       : "\nnext  pt2 last\n");
 	}
 	screen_end(&s);
 	runs_release(&r);

@@ -51,6 +51,7 @@ void runs_release(struct runs *r);
 
 void runs_show(const struct runs *r, struct buf *b);     /* a table for put_table() */
 void runs_show_frames(struct runs *r, struct buf *b);    /* the same */
+void runs_page(const struct runs *r, struct buf *b);     /* HTML, of runs_frames() */
 void runs_document(const struct runs *r, struct buf *b); /* JSON */
 
 #endif

@@ -24,7 +24,7 @@ struct inputs {
 	struct arena arena;
 };
 
-/* The model at `path` and its inputs, which may have forward()'s names (model/binprobe/names.h); of `how`, .model and .names count. Nothing
+/* The model at `path` and its inputs, which may have forward()'s names (watch/names.h); of `how`, .model and .names count. Nothing
  * to release after a failure. */
 int inputs_load(struct loaded *l, struct inputs *in, const char *path, const struct run_how *how, const char *const *operand, int n,
 		struct err *err);

@@ -18,7 +18,7 @@
 
 struct run_how {
 	const char *model;   /* which model, when the package holds several */
-	const char *names;   /* an exported program, whose forward() names the inputs (model/binprobe/names.h); NULL: found beside it */
+	const char *names;   /* an exported program, whose forward() names the inputs (watch/names.h); NULL: found beside it */
 	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
 	const char *weights; /* a file (tensor/weights/weights.h) with the model's weights; NULL: its own, or its package's */
 	/* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model; at most RUN_MAX_LOAD */

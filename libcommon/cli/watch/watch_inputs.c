@@ -2,7 +2,7 @@
 #include "watch/watch_part.h"
 
 #include "model/check/check.h"
-#include "model/binprobe/names.h"
+#include "watch/names.h"
 
 #include <math.h>
 

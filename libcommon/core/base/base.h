@@ -169,6 +169,11 @@ static inline struct slice slice_first_line(struct slice a)
 }
 struct slice slice_trim(struct slice a);
 /* ASCII only, whatever the locale. A name is a letter or '_' followed by letters, digits and '_'. */
+/* -1: none */
+static inline int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 static inline bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static inline bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static inline bool is_name_start(int c) { return is_letter(c) || c == '_'; }

@@ -94,3 +94,22 @@ void buf_add_command(struct buf *b, const char *const *argv)
 		buf_add_word(b, argv[i]);
 	}
 }
+
+void buf_add_utf8(struct buf *b, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_addc(b, (char)c);
+	} else if (c < 0x800) {
+		buf_addc(b, (char)(0xc0 | c >> 6));
+		buf_addc(b, (char)(0x80 | (c & 63)));
+	} else {
+		if (c < 0x10000) {
+			buf_addc(b, (char)(0xe0 | c >> 12));
+		} else {
+			buf_addc(b, (char)(0xf0 | c >> 18));
+			buf_addc(b, (char)(0x80 | (c >> 12 & 63)));
+		}
+		buf_addc(b, (char)(0x80 | (c >> 6 & 63)));
+		buf_addc(b, (char)(0x80 | (c & 63)));
+	}
+}

@@ -67,6 +67,7 @@ static inline void buf_addc(struct buf *b, char c)
 	*buf_room(b, 1) = c;
 	buf_wrote(b, 1);
 }
+void buf_add_utf8(struct buf *b, uint32_t c); /* at most 0x10ffff */
 static inline void buf_adds(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 static inline void buf_add_slice(struct buf *b, struct slice s) { buf_add(b, s.p, s.n); }
 /* The character of n (1 to 3) bytes at p as JSON and Python escape it: \u202e. */

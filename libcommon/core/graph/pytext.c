@@ -240,30 +240,6 @@ int pytext_args(struct slice inside, struct pyarg *arg, size_t max)
 
 /* ---- strings ---- */
 
-static int hex_digit(char c)
-{
-	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static void add_utf8(struct buf *b, uint32_t c)
-{
-	if (c < 0x80) {
-		buf_addc(b, (char)c);
-	} else if (c < 0x800) {
-		buf_addc(b, (char)(0xc0 | c >> 6));
-		buf_addc(b, (char)(0x80 | (c & 63)));
-	} else {
-		if (c < 0x10000) {
-			buf_addc(b, (char)(0xe0 | c >> 12));
-		} else {
-			buf_addc(b, (char)(0xf0 | c >> 18));
-			buf_addc(b, (char)(0x80 | (c >> 12 & 63)));
-		}
-		buf_addc(b, (char)(0x80 | (c >> 6 & 63)));
-		buf_addc(b, (char)(0x80 | (c & 63)));
-	}
-}
-
 /* An escape, with p after the backslash; NULL if it is not one of Python's (\N{...} is not read). */
 static const char *add_escape(struct buf *b, const char *p, const char *end)
 {
@@ -279,7 +255,7 @@ static const char *add_escape(struct buf *b, const char *p, const char *end)
 	if (*p >= '0' && *p <= '7') {
 		for (int i = 0; i < 3 && p < end && *p >= '0' && *p <= '7'; i++)
 			c = c * 8 + (uint32_t)(*p++ - '0');
-		add_utf8(b, c);
+		buf_add_utf8(b, c);
 		return p;
 	}
 	const int n = *p == 'x' ? 2 : *p == 'u' ? 4 : *p == 'U' ? 8 : 0;
@@ -297,7 +273,7 @@ static const char *add_escape(struct buf *b, const char *p, const char *end)
 	}
 	if (c > 0x10ffff)
 		return NULL;
-	add_utf8(b, c);
+	buf_add_utf8(b, c);
 	return p;
 }
 

@@ -3,7 +3,7 @@
 #include "../../lib/missing.h"
 
 #include "../../../cmd/fxexplain/explain/emit.h"
-#include "../../../cmd/fxexplain/explain/markdown.h"
+#include "base/emit/markdown.h"
 #include "../../../cmd/fxexplain/report/report.h"
 
 #include "base/tool/limit.h"

@@ -145,8 +145,12 @@ static void keep_to_limit(struct screen *s)
 
 bool screen_full(const struct screen *s) { return s->b.len > shown_room(); }
 
+bool (*screen_convert)(struct buf *b);
+
 int screen_write(struct screen *s, int fd, const char *what, struct err *err)
 {
+	if (screen_convert && !screen_convert(&s->b))
+		return 0;
 	clean(s);
 	keep_to_limit(s);
 	if (s->b.len)

@@ -25,6 +25,8 @@ struct screen screen_make(void);
  * nothing to clean (json_escape()). `what` as for write_all(). Text beyond --max-text (shown_take()) is cut after a line, with a line that
  * says so; a JSON document after an element of a list, and its last member is then "cut": true. */
 int screen_write(struct screen *s, int fd, const char *what, struct err *err);
+/* What becomes of a document before it is written (base/emit/format.h); false: it is not whole yet, and nothing is written. */
+extern bool (*screen_convert)(struct buf *b);
 /* The same to standard output; -1 with an empty text: the reader closed the pipe. */
 int screen_flush(struct screen *s, struct err *err);
 /* The last of it: what is left goes out, the tool ends where it cannot (EXIT_ENVIRON), the buffer is released. */

@@ -188,9 +188,9 @@ struct explanation {
 	VIEW_ROWS(struct time_view, time);
 	VIEW_ROWS(struct time_part, part);
 	VIEW_ROWS(struct bug_hit, bug);
-	struct facts_sums sum; /* the run in numbers */
+	struct facts_sums sum;                                                         /* the run in numbers */
 	uint64_t ignored_breaks, ignored_inferred, ignored_recompiles, ignored_limits; /* of them, those of ignored findings */
-	uint32_t n_ranks;      /* that wrote the inputs */
+	uint32_t n_ranks;                                                              /* that wrote the inputs */
 	uint32_t slowest;      /* the input of the rank that compiled longest, NONE */
 	double guard_us;       /* time of one guard on a call (order.h), < 0: unknown */
 	struct slice headline; /* the findings in one sentence; empty: they speak for themselves */

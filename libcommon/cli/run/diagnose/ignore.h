@@ -5,7 +5,7 @@
  *     y = step(x)
  *     z = f(x)                 # pt2: ignore
  *
- * A comment silences what is found at its own line, at a line of the same statement (brackets), at the function whose head it stands in,
+ * A comment silences what is found at its own line, at a line of the same statement (brackets), at the function whose head it is in,
  * and, on a line of its own, at the line below. Ids are those of findings (GB0124, recompile, a pattern's) and kinds (graph-break); none
  * means all. The line is what the log quotes; where it quotes none, or no comment, that of the file on this machine, if it still has the
  * line that the log quotes.

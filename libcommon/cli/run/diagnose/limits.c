@@ -208,10 +208,12 @@ static void (*const places_of[])(struct limit_places *p, const struct explanatio
 
 static void places(void *ctx, int k, struct limit_places *p) { places_of[k](p, ctx); }
 
+int limits_valid(const struct opt_pairs *max, struct err *err) { return limits_wrong(limit, ARRAY_LEN(limit), max, err); }
+
 void limits_check(const struct opt_pairs *max)
 {
 	struct err err;
-	if (limits_wrong(limit, ARRAY_LEN(limit), max, &err) < 0)
+	if (limits_valid(max, &err) < 0)
 		die_err(&err);
 }
 

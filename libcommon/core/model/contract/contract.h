@@ -46,11 +46,11 @@ struct contract_dim {
 struct contract_input {
 	struct slice name; /* the graph's own: "arg4_1" */
 	struct slice path; /* its place in the call: args[0]["x"], kwargs["mask"]; empty if unknown */
-	/* What forward() calls it, x or batch["pair"][0], where an exported program lent that (model/binprobe/names.h); else empty. */
+	/* What forward() calls it, x or batch["pair"][0], where an exported program lent that (watch/names.h); else empty. */
 	struct slice alias;
-	int dtype;         /* enum dtype, DTYPE_NONE when not checked */
-	int device;        /* DeviceType, DEVICE_NONE when not checked */
-	bool rank_known;   /* n_dim is the rank; else only the highest dim mentioned */
+	int dtype;       /* enum dtype, DTYPE_NONE when not checked */
+	int device;      /* DeviceType, DEVICE_NONE when not checked */
+	bool rank_known; /* n_dim is the rank; else only the highest dim mentioned */
 	int n_dim;
 	struct contract_dim *dim;
 	uint32_t asserted; /* N: its assert_size_stride is the N-th of all inputs, from 1; 0: never (an unused input) */

@@ -139,7 +139,7 @@ static struct origin origin_of(struct tensor_file *f, const struct tensor *t, in
 	return o;
 }
 
-/* ---- keys that are no names of inputs ---- */
+/* ---- keys that do not name inputs ---- */
 
 enum { OFFER_KEYS = 8, OFFER_STEPS = 2000 };
 

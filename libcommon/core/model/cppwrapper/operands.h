@@ -9,7 +9,7 @@
  * An operand is a file (.npy .npz .safetensors .pt), one tensor of it (FILE:KEY), either with @device, or a spec
  * (f32[8,10]). NAME=OPERAND says which input it is: a path in the call's structure (args[0].x, kwargs.mask, x), the graph's
  * own name (arg4_1), or an index; others fill the remaining inputs, in order. The keys of a file of several tensors are names.
- * forward()'s names are known only where contract_input.alias has them: tools read operands through names_given() (model/binprobe/names.h).
+ * forward()'s names are known only where contract_input.alias has them: tools read operands through names_given() (watch/names.h).
  */
 #ifndef PT2_OPERANDS_H
 #define PT2_OPERANDS_H

@@ -1,4 +1,4 @@
-#include "explain/markdown.h"
+#include "base/emit/markdown.h"
 
 /* Not within a character of UTF-8. */
 static struct slice cut_text(struct slice s, size_t most)

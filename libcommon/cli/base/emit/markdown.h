@@ -1,6 +1,6 @@
 /* markdown.h - log text as GitHub Markdown: nothing in it acts as markup or mentions a user. */
-#ifndef FXEXPLAIN_MARKDOWN_H
-#define FXEXPLAIN_MARKDOWN_H
+#ifndef PT2_MARKDOWN_H
+#define PT2_MARKDOWN_H
 #include "base/buf.h"
 
 /* As text of a paragraph or table cell: one line, at most `most` bytes (0: any). */

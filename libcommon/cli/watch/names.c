@@ -1,4 +1,4 @@
-#include "model/binprobe/names.h"
+#include "watch/names.h"
 
 #include "base/text.h"
 #include "base/tool/diag.h"
@@ -146,7 +146,8 @@ int names_given(struct given *g, const struct loaded *l, struct contract *c, con
 		bool all, struct err *err)
 {
 	struct err ignored;
-	int (*const read)(struct given *, const struct contract *, const char *const *, int, struct err *) = all ? given_read_all : given_read;
+	int (*const read)(struct given *, const struct contract *, const char *const *, int, struct err *) =
+	    all ? given_read_all : given_read;
 	const int r = read(g, c, operands, n, err);
 	if (!r || !g->unknown)
 		return r;
