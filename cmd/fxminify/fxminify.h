@@ -21,7 +21,7 @@ struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
 	const char *backend, *test, *check_str, *expect, *graph, *tracing_mode, *python;
-	struct opt_list launcher;
+	struct opt_list launcher, import;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
 	bool want_accuracy, strict_accuracy, no_accuracy;
 	/* How to search */

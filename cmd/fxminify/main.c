@@ -32,6 +32,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "expect", "TEXT", &opt.expect, "require the failure that the program showed: SIGSEGV",
 	       .more = "A signal, a type, a text of the error; error, accuracy, crash, hang or memory."),
     OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "trace with real, fake or symbolic tensors", .rare = true),
+    OPT_LIST(0, "import", "MODULE", &opt.import, "import this first: it defines custom operators", .rare = true,
+	     .more = "May be given again."),
     OPT_FLAG(0, "only-fwd", &opt.only_fwd, "run no backward (after dynamo)", .rare = true),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
 	       .more = "By its name: 0/0:aot_forward_graph."),
@@ -268,6 +270,7 @@ int main(int argc, char **argv)
 	}
 	opt_list_release(&passes);
 	opt_list_release(&opt.launcher);
+	opt_list_release(&opt.import);
 	operands_release(&in);
 	return status;
 }

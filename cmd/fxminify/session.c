@@ -197,8 +197,9 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 		     s->o->test ? buf_str(&b) : "");
 		break;
 	case OUTCOME_INVALID:
-		warn("the original does not fail in the compiler: it %s%s",
-		     slice_starts(out->detail, "cannot be traced") ? "cannot be traced" : "already fails in eager", buf_str(&b));
+		warn("the original does not fail in the compiler: it %s%s%s",
+		     slice_starts(out->detail, "cannot be traced") ? "cannot be traced" : "already fails in eager", buf_str(&b),
+		     slice_find(out->detail, "_OpNamespace") ? "; --import MODULE imports the module that defines the operator" : "");
 		break;
 	default: warn("the original does not fail as requested: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
 	}

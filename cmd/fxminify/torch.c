@@ -56,6 +56,10 @@ static int apply_options(struct session *s, struct err *err)
 		r->only_fwd = SLICE("True");
 	if (o->save_dir)
 		r->save_dir = slice_str(o->save_dir);
+	for (size_t i = 0; i < o->import.n; i++) {
+		FREED char *text = xasprintf("import %s", o->import.v[i]);
+		repro_add_line(r, REPRO_IMPORT, repro_keep(r, slice_str(text)));
+	}
 	if (!s->runner.check.n && r->check_str.n)
 		s->runner.check = r->check_str;
 	return 0;
