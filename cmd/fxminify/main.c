@@ -118,7 +118,7 @@ static const struct opt_command *const commands[] = {&extract, NULL};
 static const struct opt_spec spec = {
     .tool = "fxminify",
     .about = "What is the smallest graph that still fails?",
-    .example = {{"-- python app.py", "run it, reduce the graph that fails"},
+    .example = {{"-- python app.py", "run it, reduce what fails"},
 		{"minifier_launcher.py", "reduce a failure torch captured"},
 		{"--test 'grep -q relu' graph.py", "reduce while a command succeeds"}},
     .footer = "FILE: a launcher or repro, graph.json, an exported .pt2 or a TORCH_TRACE log.\n"

@@ -456,6 +456,41 @@ class Catch:
             pass
 
 
+def save_repro(fn, args, kwargs, path, accuracy=False):
+    """pt2utils.save_repro: the graphs that Dynamo makes of this call, with their real inputs, one launcher each. fn runs once, in eager, on
+    copies of its arguments. Returns the paths."""
+    import copy
+
+    import torch
+
+    path = os.path.abspath(path)
+    folder, (stem, end) = os.path.dirname(path), os.path.splitext(path)
+    fn = getattr(fn, "_torchdynamo_orig_callable", None) or getattr(fn, "_orig_mod", None) or fn
+    saved = []
+
+    def backend(gm, example_inputs):
+        inputs = [n.meta["grapharg"].example for n in gm.graph.nodes if n.op == "placeholder"]
+        to = path if not saved else "%s_%d%s" % (stem, len(saved) + 1, end)
+        _write_dynamo(to, _copy_of(gm), inputs, accuracy, folder)
+        saved.append(to)
+        return gm.forward
+
+    def copied(value):
+        if isinstance(value, torch.Tensor):
+            new = value.detach().clone(memory_format=torch.preserve_format)
+            return new.requires_grad_(value.requires_grad)
+        return value
+
+    args, kwargs = torch.utils._pytree.tree_map(copied, (args, kwargs))
+    state = copy.deepcopy(fn.state_dict()) if isinstance(fn, torch.nn.Module) else None
+    try:
+        torch.compile(fn, backend=backend)(*args, **kwargs)
+    finally:
+        if state is not None:  # buffers that a step changes
+            fn.load_state_dict(state)
+    return saved
+
+
 def _guarded(function):
     def after(module):
         try:
