@@ -64,6 +64,7 @@ struct result {
 	struct buf error;  /* the original error of the run that verified it */
 	struct buf origin; /* where in the original the difference starts and leaves */
 	struct buf more;   /* why it is not a plain program */
+	uint64_t seed;     /* of generated values */
 	enum form form;    /* of a program */
 	enum repro_check check;
 	bool dynamic; /* FORM_PLAIN: compile with dynamic=True */
