@@ -21,7 +21,7 @@ struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
 	const char *backend, *test, *check_str, *expect, *graph, *tracing_mode, *python;
-	struct opt_list launcher;
+	struct opt_list launcher, import;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
 	bool want_accuracy, strict_accuracy, no_accuracy;
 	/* How to search */
@@ -64,6 +64,7 @@ struct result {
 	struct buf error;  /* the original error of the run that verified it */
 	struct buf origin; /* where in the original the difference starts and leaves */
 	struct buf more;   /* why it is not a plain program */
+	uint64_t seed;     /* of generated values */
 	enum form form;    /* of a program */
 	enum repro_check check;
 	bool dynamic; /* FORM_PLAIN: compile with dynamic=True */

@@ -27,6 +27,7 @@ static bool is_set(const struct candidate *c, const char *name)
 
 int try_knobs(struct session *s, struct err *err)
 {
+	LOCAL_BUF helpless = {0};
 	size_t tried = 0;
 	int status = 0;
 	s->runner.phase = "Numeric settings";
@@ -40,7 +41,10 @@ int try_knobs(struct session *s, struct err *err)
 		add_setting(&c, knobs[i].name, knobs[i].value);
 		status = runner_try(&s->runner, &c, &v, err);
 		candidate_release(&c);
-		tried += status == 0 && v != VERDICT_INVALID && v != VERDICT_INFRA; /* otherwise this torch does not have the setting */
+		if (status == 0 && v != VERDICT_INVALID && v != VERDICT_INFRA) { /* otherwise this torch does not have the setting */
+			buf_addf(&helpless, "%s%s = %s", tried ? ", " : "", knobs[i].name, knobs[i].value);
+			tried++;
+		}
 		if (status < 0 || v != VERDICT_PASSES)
 			continue;
 		buf_addf(&s->result.more, "%sdoes not fail with %s = %s", s->result.more.len ? "; " : "", knobs[i].name, knobs[i].value);
@@ -48,6 +52,8 @@ int try_knobs(struct session *s, struct err *err)
 			   knobs[i].value, knobs[i].what);
 		return 0;
 	}
+	if (tried && status == 0)
+		buf_addf(&s->result.more, "%salso fails with %s", s->result.more.len ? "; " : "", buf_str(&helpless));
 	if (tried)
 		report_row(&s->report, "settings", "none of the %zu that bring numerics closer to eager helps", tried);
 	return status;

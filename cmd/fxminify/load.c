@@ -82,7 +82,8 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		return err_set(err, EXIT_USAGE, "--graph needs a trace log (TORCH_TRACE), but '%s' is not one", path);
 	}
 	if ((watch_bundle_like(path) ? recorded_open(&in->repro, path, err) : repro_open(&in->repro, path, err)) < 0)
-		return slice_ends(slice_str(path), ".py") && err->status == EXIT_INPUT && access(path, R_OK) == 0 ? not_a_graph(path, err) : -1;
+		return slice_ends(slice_str(path), ".py") && err->status == EXIT_INPUT && access(path, R_OK) == 0 ? not_a_graph(path, err)
+														  : -1;
 	if (check_whole(in, path, err) < 0)
 		return -1;
 	/* Candidates of a plain exported program are programs. */

@@ -35,6 +35,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "expect", "TEXT", &opt.expect, "require the failure that the program showed: SIGSEGV",
 	       .more = "A signal, a type, a text of the error; error, accuracy, crash, hang or memory."),
     OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "trace with real, fake or symbolic tensors", .rare = true),
+    OPT_LIST(0, "import", "MODULE", &opt.import, "import this first: it defines custom operators", .rare = true,
+	     .more = "May be given again."),
     OPT_FLAG(0, "only-fwd", &opt.only_fwd, "run no backward (after dynamo)", .rare = true),
     OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "choose the graph of a TORCH_TRACE log: 0/0",
 	       .more = "By its name: 0/0:aot_forward_graph."),
@@ -120,7 +122,7 @@ static const struct opt_command *const commands[] = {&extract, NULL};
 static const struct opt_spec spec = {
     .tool = "fxminify",
     .about = "What is the smallest graph that still fails?",
-    .example = {{"-- python app.py", "run it, reduce the graph that fails"},
+    .example = {{"-- python app.py", "run it, reduce what fails"},
 		{"minifier_launcher.py", "reduce a failure torch captured"},
 		{"--test 'grep -q relu' graph.py", "reduce while a command succeeds"}},
     .footer = "FILE: a launcher or repro, graph.json, an exported .pt2 or a TORCH_TRACE log.\n"
@@ -273,6 +275,7 @@ int main(int argc, char **argv)
 	}
 	opt_list_release(&passes);
 	opt_list_release(&opt.launcher);
+	opt_list_release(&opt.import);
 	operands_release(&in);
 	return status;
 }

@@ -203,11 +203,8 @@ static int run_program(struct program *p, const char *how, const char *call, str
 	const char *const env[] = {p->site, dir, which, compare, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1", NULL};
 	struct childset set = {0};
 	struct child_event ev = {0};
-	const struct child_spec spec = {.argv = (const char *const *)p->command,
-					.env_set = env,
-					.same_group = true,
-					.die_with_parent = true,
-					.grace_ms = 5000};
+	const struct child_spec spec = {
+	    .argv = (const char *const *)p->command, .env_set = env, .same_group = true, .die_with_parent = true, .grace_ms = 5000};
 	forget_files(p->folder);
 	p->hung = false;
 	struct child *c = child_start(&set, &spec, err);
@@ -232,7 +229,10 @@ static int run_program(struct program *p, const char *how, const char *call, str
 	return 0;
 }
 
-static bool has_graph(const struct program *p) { return p->caught.graph.n && !slice_is(p->caught.stage, "capture") && !slice_is(p->caught.stage, "program"); }
+static bool has_graph(const struct program *p)
+{
+	return p->caught.graph.n && !slice_is(p->caught.stage, "capture") && !slice_is(p->caught.stage, "program");
+}
 
 /* Runs it until it is known which graph fails: once; again if what killed it was not the first call of its graph, or if it failed with no
  * graph that does: then each call is compared with eager. */
@@ -297,7 +297,7 @@ static int reduce_graph(struct program *p, struct fxminify_options *o, int argc,
 	const struct slice kind = p->caught.kind;
 	say_caught(p);
 	if (!o->expect)
-		o->expect = slice_is(kind, "accuracy")	? "accuracy"
+		o->expect = slice_is(kind, "accuracy")  ? "accuracy"
 			    : slice_is(kind, "timeout") ? "hang"
 							: arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
 	FREED const char **words = journal_words(p, argc, argv, path);

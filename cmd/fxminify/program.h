@@ -3,16 +3,17 @@
  *     program.c   runs the program under share/fxminify/catch.py, and finds out what failed
  *     source.c    a failure in capture itself: there is no graph, so the program's source is reduced (share/fxminify/source.py)
  *
- * Everything goes into the folder of a kept run (run/kept/kept.h): the launcher of the graph that failed, with its real inputs, which is then
- * reduced as if it had been the operand; a journal names it, so that it can be continued. */
+ * Everything goes into the folder of a kept run (run/kept/kept.h): the launcher of the graph that failed, with its real inputs, which is
+ * then reduced as if it had been the operand; a journal names it, so that it can be continued. */
 #ifndef FXMINIFY_PROGRAM_H
 #define FXMINIFY_PROGRAM_H
 #include "fxminify.h"
 
 /* What catch.py saw. Texts are in arena. */
 struct caught {
-	struct slice stage; /* "inductor", "dynamo": graph is a launcher; "capture": graph is a line of the program; "program"; "": nothing */
-	struct slice kind;  /* "raised", "accuracy", "crashed", "timeout" */
+	struct slice
+	    stage; /* "inductor", "dynamo": graph is a launcher; "capture": graph is a line of the program; "program"; "": nothing */
+	struct slice kind; /* "raised", "accuracy", "crashed", "timeout" */
 	struct slice type, message, graph;
 	uint64_t unknown; /* inputs without values */
 	double at;

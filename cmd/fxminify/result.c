@@ -97,7 +97,7 @@ static int write_result(const struct result *r, const char *path, struct buf *te
 				  .given = given ? given : own,
 				  .n_given = c->n_feeds,
 				  .note = &note,
-				  .seed = r->o->seed,
+				  .seed = r->seed,
 				  .check = r->check,
 				  .dynamic = r->dynamic,
 				  .inner = r->inner,

@@ -192,13 +192,18 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	report_clear(&s->report);
 	switch (out->kind) {
 	case OUTCOME_PASSES:
-		warn("the original does not fail: it %s in %.1f s%s",
+		warn("the original does not fail: it %s in %.1f s%s%s",
 		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and matched eager", out->seconds,
-		     s->o->test ? buf_str(&b) : "");
+		     s->o->test ? buf_str(&b) : "",
+		     !torch_generated(s)
+			 ? ""
+			 : "; its inputs have no values and were generated, with two seeds: fxminify -- python app.py keeps "
+			   "the real ones");
 		break;
 	case OUTCOME_INVALID:
-		warn("the original does not fail in the compiler: it %s%s",
-		     slice_starts(out->detail, "cannot be traced") ? "cannot be traced" : "already fails in eager", buf_str(&b));
+		warn("the original does not fail in the compiler: it %s%s%s",
+		     slice_starts(out->detail, "cannot be traced") ? "cannot be traced" : "already fails in eager", buf_str(&b),
+		     slice_find(out->detail, "_OpNamespace") ? "; --import MODULE imports the module that defines the operator" : "");
 		break;
 	default: warn("the original does not fail as requested: it %s%s", outcome_words[out->kind], buf_str(&b)); break;
 	}
@@ -222,9 +227,10 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 {
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
+	if (!s->original_ops)
+		report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, plural(whole.ops), whole.n_feeds,
+			   plural(whole.n_feeds));
 	s->original_ops = whole.ops;
-	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, plural(whole.ops), whole.n_feeds,
-		   plural(whole.n_feeds));
 	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);
@@ -243,7 +249,7 @@ static bool is_expected(const struct session *s, const struct outcome *out)
 	static const struct {
 		const char *word;
 		enum outcome_kind kind;
-	} kinds[] = {{"error", OUTCOME_RAISED},	 {"raised", OUTCOME_RAISED},   {"accuracy", OUTCOME_ACCURACY}, {"crash", OUTCOME_CRASHED},
+	} kinds[] = {{"error", OUTCOME_RAISED}, {"raised", OUTCOME_RAISED},   {"accuracy", OUTCOME_ACCURACY}, {"crash", OUTCOME_CRASHED},
 		     {"hang", OUTCOME_TIMEOUT}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY}};
 	const char *want = s->o->expect;
 	if (!want || out->kind == OUTCOME_FAILED)
@@ -404,6 +410,7 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	report_init(&s->report, o, &s->runner);
 	note_command(s, argv);
 	s->result.o = o;
+	s->result.seed = o->seed;
 	s->result.in = &s->in;
 	s->result.form = FORM_LAUNCHER;
 	s->runner.original = &s->in.repro;
@@ -540,8 +547,19 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		const struct outcome first = outcome_copy(&s->arena, &out);
 		const bool in_eager = out.kind == OUTCOME_INVALID && !slice_starts(first.detail, "cannot be traced");
 		status = in_eager ? 0 : plain_baseline(s, &plain, &err);
+		/* Generated values may be the wrong ones. */
+		if (status == 0 && was == 0 && first.kind == OUTCOME_PASSES && (status = torch_reseed(s, &err)) == 1) {
+			status = torch_record(s, &plain, &err);
+			if (status == 1)
+				status = baseline(s, &plain, &err);
+			if (status == 1)
+				report_row(&s->report, "seed", "%llu: with the values of %llu it does not fail",
+					   (unsigned long long)s->result.seed, (unsigned long long)s->o->seed);
+		}
 		if (status == 0)
 			return was == 0 ? does_not_fail(s, &first) : fails_unexpectedly(s, &first);
+		if (status < 0)
+			return conclude(s, -1, &err);
 		out = plain;
 	}
 	if (status == 0)

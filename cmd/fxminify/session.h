@@ -19,6 +19,7 @@ struct session {
 	struct candidate *state; /* every best so far, the original first */
 	size_t n_states, cap_states;
 	bool plain_passes; /* as a plain program the reduced graph does not fail this way */
+	bool reseeded;     /* a second seed was tried */
 	bool unverified;   /* the result was not seen to fail */
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
@@ -66,6 +67,9 @@ void torch_tell_gone(struct session *s);
 int torch_shapes(struct session *s, struct err *err);
 /* Runs the original in eager: 1, with metadata of every node in in.repro.graph; 0: out says why it does not run. */
 int torch_record(struct session *s, struct outcome *out, struct err *err);
+/* How many inputs got generated values. Starts again with others: 1; 0: there is nothing to generate, or it was done. */
+size_t torch_generated(const struct session *s);
+int torch_reseed(struct session *s, struct err *err);
 /* Runs the user's own call (oracle_torch.h): 1, and out; 0: the original has none. */
 int torch_users_call(struct session *s, struct outcome *out, struct err *err);
 /* Puts suspected nodes, most likely first, into s->suspects; how says how they were found. */

@@ -56,6 +56,10 @@ static int apply_options(struct session *s, struct err *err)
 		r->only_fwd = SLICE("True");
 	if (o->save_dir)
 		r->save_dir = slice_str(o->save_dir);
+	for (size_t i = 0; i < o->import.n; i++) {
+		FREED char *text = xasprintf("import %s", o->import.v[i]);
+		repro_add_line(r, REPRO_IMPORT, repro_keep(r, slice_str(text)));
+	}
 	if (!s->runner.check.n && r->check_str.n)
 		s->runner.check = r->check_str;
 	return 0;
@@ -290,6 +294,22 @@ static int take_record(const struct oracle *o, struct repro *r, struct outcome *
 }
 
 int torch_record(struct session *s, struct outcome *out, struct err *err) { return take_record(s->runner.oracle, &s->in.repro, out, err); }
+
+size_t torch_generated(const struct session *s) { return s->torch && s->runner.oracle ? oracle_torch_generated(s->runner.oracle) : 0; }
+
+int torch_reseed(struct session *s, struct err *err)
+{
+	struct with_torch *t = s->torch;
+	if (s->reseeded || !torch_generated(s))
+		return 0;
+	s->reseeded = true;
+	oracle_close(s->runner.oracle);
+	t->spec.begun = NULL;
+	t->spec.seed = ++s->result.seed;
+	report_step(&s->report, "seed");
+	s->runner.oracle = oracle_torch(&t->spec, err);
+	return s->runner.oracle ? 1 : -1;
+}
 
 int torch_shapes(struct session *s, struct err *err)
 {

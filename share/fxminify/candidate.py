@@ -229,12 +229,14 @@ def original_inputs(setup):
     if setup.get("exported") and not setup["inputs"]:
         return exported_inputs(setup)
     torch.manual_seed(setup["seed"])
-    reader, out, storages = Reader(), [], []
+    reader, out, storages, is_random = Reader(), [], [], []
     for s in setup["storages"]:
         kw = {"device": s.get("device")}
         if s.get("dtype_hint"):
             kw["dtype_hint"] = getattr(torch, s["dtype_hint"])
+        before = len(setup.get("random", []))
         storages.append(reader.storage(s, sizes(setup, [s["nbytes"]])[0], **kw))
+        is_random.append(len(setup.get("random", [])) > before and [i.get("storage") for i in setup["inputs"]].count(len(is_random)) == 1)
     for i in setup["inputs"]:
         m = i.get("meta")
         if i["kind"] == "tensor" and i.get("storage") is not None:
@@ -251,6 +253,10 @@ def original_inputs(setup):
             v = torch.Generator()
         else:
             v = None
+        if i["kind"] == "tensor" and (i.get("storage") is None or is_random[i["storage"]]):
+            setup.setdefault("generated", []).append(len(out))
+            if isinstance(v, torch.Tensor) and not (v.is_floating_point() or v.is_complex()):
+                v.zero_()  # valid as an index, whatever torch made of a storage without a dtype; see fill_integers
         out.append((i["name"], v))
     for repeats, size in setup.get("fixups", []):  # as torch's launcher does for repeat_interleave
         t, n = out[repeats][1], out[size][1]
@@ -358,6 +364,72 @@ def idle_lines(head):
     return idle
 
 
+# ---- integers that nobody kept ----
+
+SAME_VALUES = {"view", "reshape", "unsqueeze", "squeeze", "expand", "permute", "slice", "select", "clone", "alias", "_to_copy", "t",
+               "transpose", "_unsafe_view", "convert_element_type", "contiguous", "to", "remainder", "where", "add", "cat", "flatten"}
+SMALL = 10  # an integer that nothing bounds
+
+
+def index_bound(call, name, metas):
+    """What an index at this place of a call must be less than; None if it is not an index."""
+    parts = ast.unparse(call.func).split(".")
+    op = parts[-2] if parts[-1] in ("default", "Tensor", "int", "dim", "out", "src", "value") and len(parts) > 2 else parts[-1]
+    def size_of(arg):
+        return metas.get(arg.id, {}).get("size") if isinstance(arg, ast.Name) else None
+    def is_it(arg):
+        return isinstance(arg, ast.Name) and arg.id == name
+    args = call.args
+    if op == "embedding" and len(args) > 1:
+        table, index = (args[0], args[1]) if parts[0] != "torch" or "ops" in parts else (args[1], args[0])
+        size = size_of(table)
+        return size[0] if size and is_it(index) else None
+    if op in ("index", "_unsafe_index", "index_put", "_unsafe_index_put", "index_put_") and len(args) > 1 and isinstance(args[1], (ast.List, ast.Tuple)):
+        size = size_of(args[0])
+        dims = [d for d, a in enumerate(args[1].elts) if is_it(a)]
+        return min(size[d] for d in dims) if size and dims and max(dims) < len(size) else None
+    if op in ("gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill") and len(args) > 2:
+        size = size_of(args[0])
+        if size and is_it(args[2]) and isinstance(args[1], ast.Constant) and -len(size) <= args[1].value < len(size):
+            return size[args[1].value]
+    return None
+
+
+def bounds_of(forward, metas, name):
+    """(bound, is it used as an index?) of an integer input: the least of its uses, also of views and casts of it."""
+    names, found = {name}, []
+    for s, target in definitions(forward):
+        for call in (c for c in ast.walk(s.value) if isinstance(c, ast.Call)):
+            used = names & {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+            for one in used:
+                bound = index_bound(call, one, metas)
+                if bound is not None:
+                    found.append(bound)
+            if used and SAME_VALUES & set(ast.unparse(call.func).split(".")):
+                names.add(target)
+    return (min(found), True) if found else (SMALL, False)
+
+
+def fill_integers(setup, forward, inputs, metas):
+    """Integers of inputs whose values were not kept: not all zero, and within what their uses allow. Returns copies; None: there is none."""
+    import torch
+    unknown = [i for i, (name, v) in enumerate(inputs) if i in setup.get("generated", ()) and isinstance(v, torch.Tensor) and v.numel() and
+               not (v.is_floating_point() or v.is_complex())]
+    if not unknown:
+        return None
+    out = list(inputs)
+    for i in unknown:
+        name, v = inputs[i]
+        g = torch.Generator().manual_seed((setup["seed"] + zlib.crc32(name.encode())) & 0xffffffff)
+        bound, is_index = bounds_of(forward, metas, name)
+        if v.device.type != "cpu" and not is_index:  # an index out of bounds would be the end of this process
+            continue
+        bound = 2 if v.dtype == torch.bool else max(1, bound)
+        flat = torch.randint(0, min(bound, 100), (needed_elements(v.shape, v.stride()),), generator=g).to(v.dtype)
+        out[i] = (name, torch.as_strided(flat.to(v.device), v.shape, v.stride(), 0))
+    return out
+
+
 def record(state, say):
     """Runs the original once and keeps every node's value, copied as it is computed, so that later mutations do not show."""
     import torch
@@ -377,6 +449,7 @@ def record(state, say):
     forward.body = body
     ast.fix_missing_locations(tree)
     values, metas, left, bad = {}, {}, setup.get("record_limit", 1 << 62), set()
+    limit = left
 
     def keep(name, v):
         nonlocal left
@@ -402,20 +475,34 @@ def record(state, say):
     names = [a.arg for a in forward.args.args[1:]]
     if len(names) != len(inputs):
         raise TypeError(f"forward() takes {len(names)} inputs, load_args gives {len(inputs)}")
-    for name, (own, v) in zip(names, inputs):
-        keep(name, v)
-        if own != name:  # "input", which the text cannot have as a name
-            keep(own, v)
-    inputs = [v for _, v in inputs]
-    memories = memories_of(setup, inputs)
     aliases = {s.targets[0].id: s.value.id for s in forward.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name)
                and isinstance(s.targets[0], ast.Name)}
-    args = copies_of(inputs)
-    seed(state)
-    with contextlib.nullcontext() if setup["form"] == "dynamo" else torch.no_grad():
-        with autocast(setup, args):
-            mod(*args)
-    synchronise(args)
+    def once(inputs):
+        nonlocal left
+        left = limit
+        for kept in (values, metas, bad):
+            kept.clear()
+        for name, (own, v) in zip(names, inputs):
+            keep(name, v)
+            if own != name:  # "input", which the text cannot have as a name
+                keep(own, v)
+        args = copies_of([v for _, v in inputs])
+        seed(state)
+        with contextlib.nullcontext() if setup["form"] == "dynamo" else torch.no_grad():
+            with autocast(setup, args):
+                mod(*args)
+        synchronise(args)
+    once(inputs)
+    better = fill_integers(setup, forward_of(ast.parse(setup["code"]))[1], inputs, dict(metas))
+    if better is not None:
+        try:
+            once(better)
+            inputs = better
+        except Exception:  # an index after all, or a length
+            traceback.print_exc()
+            once(inputs)
+    inputs = [v for _, v in inputs]
+    memories = memories_of(setup, inputs)
     for name, other in aliases.items():
         if other in values:
             values[name], metas[name] = values[other], metas[other]
@@ -763,7 +850,8 @@ def describe(e, phase):
         line = compiler_line(str(e.output))
         if line:
             at = message.find(line)
-            message, detail = line, message[at:at + 600]
+            end = message.find("\n", at + 600)  # whole lines
+            message, detail = line, message[at:end if end >= 0 else None]
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
     out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
     full = str(getattr(e, "output", message))

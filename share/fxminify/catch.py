@@ -94,6 +94,48 @@ def _has_symbols(args):
                for a in args)
 
 
+def _imports(gm):
+    """Lines that import the modules which define the graph's custom operators."""
+    spaces = {str(n.target).split(".")[0] for n in gm.graph.nodes if n.op == "call_function" and "." in str(n.target)}
+    spaces -= {"aten", "prims", "prim", "higher_order", "inductor", "torch", "<built-in function getitem>"}
+    found = set()
+    try:
+        from torch._library.custom_ops import OPDEFS
+
+        found = {d._init_fn.__module__ for name, d in OPDEFS.items() if name.split("::")[0] in spaces}
+    except Exception:
+        pass
+    for name, module in list(sys.modules.items()) if spaces and not found else []:  # the user's, which name the operators' library
+        path = getattr(module, "__file__", None) or ""
+        if path.endswith(".py") and "site-packages" not in path and not path.startswith(sys.base_prefix) and "." not in name:
+            with open(path, errors="replace") as f:
+                text = f.read()
+            if "torch.library" in text and any(s in text for s in spaces):
+                found.add(name)
+    return "".join("import %s\n" % name for name in sorted(found - {"__main__", "sitecustomize"}))
+
+
+def _passes():
+    """The program's own passes, which torch leaves out of a launcher: settings that are functions of its modules."""
+    import torch._inductor.config as config
+
+    out = ""
+    for name in list(getattr(config, "_config", None) or dir(config)):
+        value = getattr(config, name, None) if "pass" in name and "." not in name else None
+        module, function = getattr(value, "__module__", "") or "", getattr(value, "__qualname__", "")
+        if callable(value) and function.isidentifier() and module.split(".")[0] not in ("", "torch", "__main__", "builtins", "typing"):
+            out += "import %s\ntorch._inductor.config.%s = %s.%s\n" % (module, name, module, function)
+    return out
+
+
+def _with_imports(text, gm):
+    lines, passes = _imports(gm), _passes()
+    if passes:
+        at = "import torch._inductor.config\n"
+        text = text.replace(at, at + passes, 1) if at in text else text.replace("import torch\n", "import torch\n" + at + passes, 1)
+    return text.replace("import torch\n", "import torch\n" + lines, 1) if lines else text
+
+
 def _without_ours(text):
     """The settings of this run are not the program's."""
     return "\n".join(line for line in text.split("\n") if "force_disable_caches" not in line and "FORCE_DISABLE_CACHES" not in line
@@ -117,7 +159,7 @@ def _write_aot(path, gm, args, fake, accuracy, folder):
     known = inspect.signature(after_aot.save_graph_repro).parameters
     out = io.StringIO()
     after_aot.save_graph_repro(out, gm, _plain_ints(args), "inductor", **{k: v for k, v in how.items() if k in known})
-    _write(path, _without_ours(out.getvalue()))
+    _write(path, _with_imports(_without_ours(out.getvalue()), gm))
 
 
 def _write_dynamo(path, gm, args, accuracy, folder, backend="inductor"):
@@ -125,7 +167,7 @@ def _write_dynamo(path, gm, args, accuracy, folder, backend="inductor"):
 
     text = after_dynamo.generate_dynamo_fx_repro_string(gm, _plain_ints(args), backend, check_accuracy=accuracy,
                                                         save_dir=os.path.join(folder, "checkpoints"))
-    _write(path, _without_ours(text))
+    _write(path, _with_imports(_without_ours(text), gm))
 
 
 def _innermost(e):
@@ -412,6 +454,41 @@ class Catch:
                 traceback.print_exception(type(e), e, e.__traceback__, file=f)
         except Exception:
             pass
+
+
+def save_repro(fn, args, kwargs, path, accuracy=False):
+    """pt2utils.save_repro: the graphs that Dynamo makes of this call, with their real inputs, one launcher each. fn runs once, in eager, on
+    copies of its arguments. Returns the paths."""
+    import copy
+
+    import torch
+
+    path = os.path.abspath(path)
+    folder, (stem, end) = os.path.dirname(path), os.path.splitext(path)
+    fn = getattr(fn, "_torchdynamo_orig_callable", None) or getattr(fn, "_orig_mod", None) or fn
+    saved = []
+
+    def backend(gm, example_inputs):
+        inputs = [n.meta["grapharg"].example for n in gm.graph.nodes if n.op == "placeholder"]
+        to = path if not saved else "%s_%d%s" % (stem, len(saved) + 1, end)
+        _write_dynamo(to, _copy_of(gm), inputs, accuracy, folder)
+        saved.append(to)
+        return gm.forward
+
+    def copied(value):
+        if isinstance(value, torch.Tensor):
+            new = value.detach().clone(memory_format=torch.preserve_format)
+            return new.requires_grad_(value.requires_grad)
+        return value
+
+    args, kwargs = torch.utils._pytree.tree_map(copied, (args, kwargs))
+    state = copy.deepcopy(fn.state_dict()) if isinstance(fn, torch.nn.Module) else None
+    try:
+        torch.compile(fn, backend=backend)(*args, **kwargs)
+    finally:
+        if state is not None:  # buffers that a step changes
+            fn.load_state_dict(state)
+    return saved
 
 
 def _guarded(function):

@@ -189,6 +189,8 @@ def simpler(node):
         yield node.body
         if getattr(node, "orelse", None):
             yield node.orelse
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) and node.value is not None:
+        yield [ast.Expr(node.value)]
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.decorator_list:
         for i in range(len(node.decorator_list)):
             kept = node.decorator_list[:i] + node.decorator_list[i + 1:]

@@ -123,7 +123,11 @@ cp '$DATA/graph_breaks.log' "\$TORCH_TRACE/"
 EOF
 chmod +x app
 cat >app.py <<EOF
-import os, shutil
+import os, shutil, sys
+if "PT2_CATCH_DIR" in os.environ:  # fxminify -- python app.py: a graph that failed
+    with open(os.environ["PT2_CATCH_DIR"] + "/failure-1.json", "w") as f:
+        f.write('{"stage": "inductor", "kind": "raised", "type": "KeyError", "message": "x", "graph": "minifier_launcher.py", "at": 1}')
+    sys.exit(1)
 shutil.copy("$DATA/graph_breaks.log", os.environ["TORCH_TRACE"])
 EOF
 # What asks torch ends where torch would be started, with status 4: its command line and files are good. tests/live runs it to its end.
@@ -138,7 +142,7 @@ fill
 mv work whole
 sums() { find whole -type f -exec md5sum {} + | sort; }
 sums >filled
-asks_torch() { [[ $1 =~ ^(fxminify|pt2\ repro.*launcher) && ! $1 =~ --(test|stats|resume|no-values) || $1 =~ (fxexplain\ mend|pt2\ fix\ --\ ) ]]; }
+asks_torch() { [[ $1 =~ ^(fxminify|pt2\ repro.*launcher|\{?\ ?pt2\ repro\ --) && ! $1 =~ --(test|stats|resume|no-values) || $1 =~ (fxexplain\ mend|pt2\ fix\ --\ ) ]]; }
 example() { # example SOURCE COMMAND
 	rm -rf work
 	cp -al whole work
@@ -208,9 +212,6 @@ symptom() { # symptom ROW COMMAND
 	"aoti-printer --diff dump.good "*) before='aoti-printer -q -o dump.good model.pt2 batch.npy' ;;
 	"aoti-nanassert model.pt2 "*) before='cp --remove-destination log.pt2 model.pt2; cp --remove-destination log.npy batch.npy' ;;
 	"fxexplain crash "*) before='cp --remove-destination crash.pt2 model.pt2' ;;
-	"TORCH_TRACE=traces python app.py; fxminify"*)
-		before="rm -r traces; mkdir traces; sed 's/graph_breaks.log/simple.log/' app.py >new; mv new app.py; export PT2_PYTHON=$TMP/no-torch"
-		command="${2%%; *}; ! ${2#*; } 2>said && grep -q torch said" ;; # as far as torch
 	"TORCH_TRACE=traces aoti-printer "*) # what it leaves with real torch is recorded
 		before='rm -rf dump'
 		command="${2%%; *} && test -s dump/calls.jsonl && rm -r dump traces && mkdir traces && cp -r ../step dump && cp train.log traces && ${2#*; }" ;;

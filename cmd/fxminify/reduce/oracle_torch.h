@@ -89,6 +89,8 @@ struct slice oracle_torch_hello(const struct oracle *o);
 struct slice oracle_torch_record(const struct oracle *o);
 /* Why process i (in the order of the launchers) is gone for good; NULL: it is running, or will be. Valid until the next wait. */
 const char *oracle_torch_gone(const struct oracle *o, size_t i);
+/* How many inputs had no values, and got generated ones. */
+size_t oracle_torch_generated(const struct oracle *o);
 /* Fills in recorded metadata for nodes of the root that have none: sizes of that run (integers). Keeps graph_finish valid. */
 int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err);
 /* Marks the configuration lines of r that set a value that torch has already (repro_line.idle). */

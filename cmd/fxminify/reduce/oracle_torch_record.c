@@ -173,3 +173,16 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 	}
 	return status;
 }
+
+size_t oracle_torch_generated(const struct oracle *o)
+{
+	OWNED(json_tape_release) struct json_tape t = {0};
+	const struct slice record = oracle_torch_record(o);
+	uint32_t root;
+	size_t n = 0;
+	json_tape_text(&t, record.p, record.n);
+	if (record.n && json_parse(&t, 0, record.n, &root) == 0)
+		json_each(&t, json_get(&t, root, "random"), k)
+			n += json_is(&t, k, JSON_STRING);
+	return n;
+}

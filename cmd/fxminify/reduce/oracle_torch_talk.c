@@ -449,8 +449,7 @@ static void add_last_words(struct slice output, struct buf *b)
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)
 {
-	*out = (struct outcome){
-	    .extra = {"", 0}, .output = json_dup(t, k, "output", arena), .replayed = json_dup(t, k, "replayed", arena)};
+	*out = (struct outcome){.extra = {"", 0}, .output = json_dup(t, k, "output", arena), .replayed = json_dup(t, k, "replayed", arena)};
 	uint32_t extra = json_get_as(t, k, "extra", JSON_OBJECT);
 	out->id = json_count(t, k, "id", 0);
 	out->seconds = json_number(t, k, "seconds", 0);

@@ -12,7 +12,7 @@ static const struct door doors[] = {
     {"wrong", "c", {"fxexplain run --wrong -- {c}"}, {"pt2 nan -- {c}"}},
     {"crash", "c", {"fxexplain run -- {c}"}, {"pt2 wrong -- {c}"}},
     {"fix", "c", {"fxexplain mend -- {c}"}},
-    {"repro", "c", {"fxexplain run --bisect -- {c}"}, {NULL}},
+    {"repro", "c", {"fxminify -- {c}"}, {NULL}},
     {"check", "c", .cannot = "which model should be checked while the program runs? pt2 check MODEL.pt2 -- {c}"},
     {"check", "Mc", {"aoti-checkinputs {M} -- {c}"}},
     {"diff", "c", .cannot = "two runs are compared by their traces: pt2 diff BEFORE.log AFTER.log"},

@@ -8,6 +8,8 @@ program of that name), `man fxexplain`. This module finds them and reads what th
     ['aoti-checkinputs', ..., 'fxexplain', 'fxminify', 'pt2', 'pt2-run', 'pt2-tlparse']
     >>> pt2utils.run("fxexplain", "trace.log")["summary"]
 
+save_repro() is called inside a program, where it fails: it writes what fxminify needs.
+
 `python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one.
 """
 import csv
@@ -18,7 +20,7 @@ import shutil
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-__all__ = ["Error", "run", "tools"]
+__all__ = ["Error", "run", "save_repro", "tools"]
 
 
 class Error(Exception):
@@ -66,3 +68,25 @@ def run(tool, *args, **how):
         return json.loads(done.stdout)
     except ValueError:
         raise Error(done.returncode, done.stderr.decode("utf-8", "replace").strip()) from None
+
+
+def save_repro(fn, *args, path="minifier_launcher.py", accuracy=False, **kwargs):
+    """Writes the graphs of this call as programs with their real inputs, to be reduced by `fxminify PATH`; returns their paths.
+
+        for step, batch in enumerate(data):
+            loss = compiled(batch)
+            if not torch.isfinite(loss):
+                print(pt2utils.save_repro(compiled, batch, accuracy=True))
+
+    Storages go into checkpoints/ beside PATH. fn, compiled or not, runs once more, in eager, on copies of its arguments (a module's state is put
+    back). accuracy: what is wrong are numbers, not an error.
+    """
+    import importlib.util
+
+    for where in (os.path.join(HERE, "_catch.py"), os.path.join(HERE, "..", "..", "..", "share", "fxminify", "catch.py")):
+        if os.path.exists(where):
+            spec = importlib.util.spec_from_file_location("pt2utils._catch", where)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module.save_repro(fn, args, kwargs, path, accuracy)
+    raise Error(4, "pt2utils is incomplete: _catch.py is missing")

@@ -261,8 +261,8 @@ static void add_check(struct plain_writer *w, bool wide, struct buf *b)
 	if (w->how->check == REPRO_CHECK_SHAPE)
 		buf_adds(b, "assert actual.shape == expected.shape\n");
 	else if (w->how->check == REPRO_CHECK_EQUAL)
-		buf_adds(b, n_results(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n"
-					     : "assert torch.equal(actual, expected)\n");
+		buf_adds(b,
+			 n_results(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
 	else if (wide)
 		buf_addf(b, "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n", buf_str(&args));
 	else
@@ -273,7 +273,8 @@ static void add_check(struct plain_writer *w, bool wide, struct buf *b)
 static int add_inner(struct plain_writer *w, struct buf *b)
 {
 	LOCAL_BUF written = {0};
-	const bool writes = add_written(w, &written) > 0, one = n_outputs(w) == 1, many = !one || writes, symbolic = w->dynamic, check = w->how->check != REPRO_CHECK_RUNS;
+	const bool writes = add_written(w, &written) > 0, one = n_outputs(w) == 1, many = !one || writes;
+	const bool symbolic = w->dynamic, check = w->how->check != REPRO_CHECK_RUNS;
 	const bool wide = check && !mutates(w) && !names_dtype(&w->g) && !slice_is(w->r->accuracy, "'strict_accuracy'");
 	LOCAL_BUF args = {0};
 	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)

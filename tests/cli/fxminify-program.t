@@ -1,0 +1,138 @@
+#!/bin/bash
+# fxminify -- COMMAND without torch: what it makes of how the program ends and of what share/fxminify/catch.py left; and that a result which does
+# not fail when it is run is not delivered.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+export XDG_STATE_HOME=$TMP/state PT2_PYTHON=$TMP/no_python
+launcher=$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py
+
+# ---- how the program ends ----
+exits "a program that does not fail" 1 fxminify -- true
+like "the message says so" "$(cat err)" "the program does not fail: it ended with status 0 .--accuracy"
+exits "a program that fails without a graph" 5 fxminify -- sh -c 'exit 3'
+like "the message says that no graph fails" "$(cat err)" "the program fails.*no graph of torch.compile does.*fxexplain run --wrong -- sh -c exit 3"
+is "it was run once: nothing was compiled" "$(grep -c 'exited with status 3' err)" 1
+# shellcheck disable=SC2016 # the program's own
+exits "a program that compiles, and whose own check fails" 5 fxminify -- sh -c 'echo idle >$PT2_CATCH_DIR/state-1; echo "compare=$PT2_CATCH_COMPARE"; exit 1'
+is "it is run again, with each graph compared" "$(xargs <out)" "compare= compare=1"
+exits "a program that cannot be started" 4 fxminify -- ./missing
+exits "a command and a file" 2 fxminify graph.py -- true
+exits "a command and --test" 2 fxminify --test true -- true
+printf 'import torch\nfor i in range(3):\n    print(i)\n' >app.py
+exits "a program as the operand" 3 fxminify --test true app.py
+like "the message names the command" "$(cat err)" "if it is a program, not a graph: fxminify -- python app.py"
+
+# ---- the graph that failed ----
+# found STAGE KIND TYPE GRAPH: what catch.py writes
+found() { printf '{"stage": "%s", "kind": "%s", "type": "%s", "message": "a message", "graph": "%s", "unknown": 0, "at": 1}' "$@"; }
+found inductor raised KeyError "$launcher" >found.json
+# shellcheck disable=SC2016
+exits "a graph that failed: torch is needed to reduce it" 4 fxminify -o repro.py -- sh -c 'cp found.json $PT2_CATCH_DIR/failure-1.json; exit 1'
+like "the failure and its graph are shown" "$(cat err)" "the failure: KeyError: a message.*its graph is kept in .*minifier_launcher.py"
+# shellcheck disable=SC2016
+exits "a process that died in a later call" 4 fxminify -o repro.py -- sh -c 'case $PT2_CATCH_CALL in
+	2:7) echo "run 2:7 '"$launcher"'" ;; *) echo "run 2:7" ;; esac >$PT2_CATCH_DIR/state-1; kill -SEGV $$'
+like "it is run again, to keep the inputs of that call" "$(cat err)" "in a later call of a graph: .*call 2:7.*the failure: SIGSEGV: while it was in run 2:7.*kept in .*minifier_launcher"
+# shellcheck disable=SC2016
+exits "a graph that takes too long" 4 fxminify --timeout 1 -o repro.py -- sh -c 'echo "compile 1 '"$launcher"'" >$PT2_CATCH_DIR/state-1; sleep 60'
+like "that is a hang" "$(cat err)" "has taken more than 1 s: it hangs.*the failure: timeout"
+found capture raised Unsupported app.py:2 >found.json
+# shellcheck disable=SC2016
+exits "a failure in capture of a command without a program" 5 fxminify -- sh -c 'cp found.json $PT2_CATCH_DIR/failure-1.json; exit 1'
+like "the message says what can be reduced" "$(cat err)" "before there is a graph: Unsupported.*python app.py"
+
+# ---- the source ----
+cat "$ROOT/share/zygote/zygote.py" "$ROOT/share/fxminify/source.py" | sed '/^if __name__ == "__main__"/,$d' >source.py
+cat >reduce.py <<'P'
+import source
+
+class Oracle:
+    tests, known = 0, {}
+    def over(self):
+        return False
+    def fails(self, text):
+        self.tests += text not in self.known
+        self.known[text] = "bad(" in text and "def f" in text
+        return self.known[text]
+
+text = """import os
+def g():
+    return 1
+def f(x):
+    y = 0
+    for i in range(3):
+        if i > 1:
+            with open(os.devnull) as h:
+                y = 2 + bad(x, i)
+        else:
+            y = 3
+    return y
+class C:
+    pass
+print(f(g()), g())
+"""
+oracle = Oracle()
+print(source.reduce_source(source.text_of(source.ast.parse(text)), oracle, lambda *_: None).strip().replace("\n", "|"))
+print(oracle.tests < 120)
+P
+is "statements, branches and expressions are reduced" "$(python3 reduce.py | xargs)" "def f(x):| bad(x, i) True"
+
+# ---- only what fails is delivered ----
+# A Python that only pretends: everything fails, but no program fails when it is run (or only one with ENOUGH
+# calls of torch, its inputs included).
+cat >pretends <<'P'
+#!/bin/sh
+printf '>>> \n@pt2-oracle\n'
+while read -r line; do
+	id=${line#*'"id":'}; id=$(printf %s "${id%%,*}" | tr -d ' }')
+	case $line in
+	'{"op": "start"'* | '{"op":"start"'*) echo '{"re": "hello", "torch": "2.13.0", "session": ""}' ;;
+	'{"op": "record"'* | '{"op":"record"'*) cat "$RECORD" ;;
+	'{"op": "test"'* | '{"op":"test"'*) echo '{"re": "test", "id": '"$id"', "kind": "raised", "type": "KeyError", "message": "no"}' ;;
+	'{"op": "inputs"'* | '{"op":"inputs"'*) echo '{"re": "inputs", "kind": "infra", "detail": "none"}' ;;
+	'{"op": "verify"'* | '{"op":"verify"'*)
+		path=${line#*'"path":"'}; path=${path#*'"path": "'}; path=${path%%\"*}
+		kind=passes
+		[ "$(grep -cE '^ *[a-z_0-9]+ = torch|return torch' "$path")" -lt "$ENOUGH" ] || kind='raised", "type": "KeyError", "message": "no'
+		echo '{"re": "verify", "id": '"$id"', "kind": "'"$kind"'"}' ;;
+	esac
+done
+P
+chmod +x pretends
+cat >chain.py <<'P'
+import torch
+class Repro(torch.nn.Module):
+    def forward(self, x):
+        cos = torch.ops.aten.cos.default(x);  x = None
+        sin = torch.ops.aten.sin.default(cos);  cos = None
+        tan = torch.ops.aten.tan.default(sin);  sin = None
+        exp = torch.ops.aten.exp.default(tan);  tan = None
+        return (exp,)
+def load_args(reader):
+    buf0 = reader.storage(None, 48)
+    reader.tensor(buf0, (3, 4), is_leaf=True)  # x
+load_args._version = 0
+mod = Repro()
+if __name__ == '__main__':
+    from torch._dynamo.repro.after_aot import run_repro
+    with torch.no_grad():
+        run_repro(mod, load_args, accuracy=False, command='minify', save_dir=None, tracing_mode='real', check_str=None)
+P
+meta='{"kind": "tensor", "dtype": "float32", "size": [3, 4], "stride": [4, 1], "device": "cpu"}'
+echo '{"re": "record", "kind": "passes", "random": [], "nodes": {"x": '"$meta"', "cos": '"$meta"', "sin": '"$meta"', "tan": '"$meta"', "exp": '"$meta"'}}' >record.json
+export RECORD=$TMP/record.json PT2_PYTHON=$TMP/pretends
+calls() { grep -cE '^ *[a-z_0-9]+ = torch\.ops|return torch' "$1"; }
+ENOUGH=0 exits "a result that fails when it is run" 0 fxminify -j1 -o small.py chain.py
+is "it is the smallest" "$(calls small.py)" 1
+ENOUGH=99 exits "no state fails when it is run" 5 fxminify -j1 --passes nodes -o none.py chain.py
+is "the result is the original" "$(calls none.py)" 4
+like "it says so" "$(cat none.py err)" "NOT verified.*none of [0-9]+ states fails.*the result is not verified: none.py has the original"
+ENOUGH=3 exits "only larger states fail when they are run" 0 fxminify -j1 --passes nodes -o some.py chain.py
+ok "the result is one of them" test "$(grep -cE '^ *[a-z_0-9]+ = torch|return torch' some.py)" -ge 3
+like "it says which" "$(cat some.py)" "state [0-9]+ of [0-9]+: in what is smaller"
+ENOUGH=0 exits "--expect another failure" 5 fxminify --expect SIGSEGV -j1 -o other.py chain.py
+like "the message names both" "$(cat err)" "fails differently than --expect says: it raised: KeyError: no .expected: SIGSEGV"
+ok "nothing is written" test ! -e other.py
+ENOUGH=0 exits "--expect its type" 0 fxminify --expect KeyError -q -j1 -o same.py chain.py
+is "no directory is left" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'fxminify.*' -newer "$TMP/chain.py" | head -3)" ""
+done_testing
