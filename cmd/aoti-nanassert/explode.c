@@ -88,8 +88,7 @@ static const char *kind_of(const struct watch_call *c, const struct watch_value 
 static struct slice line_of(const struct watch_call *c)
 {
 	const struct contract *k = c->model ? &c->model->contract : NULL;
-	const struct nan_kernel *from =
-	    c->contract ? nan_sources_of(watch_sources(c->model), k, (uint32_t)(c->contract - k->call)) : NULL;
+	const struct nan_kernel *from = c->contract ? nan_sources_of(watch_sources(c->model), k, (uint32_t)(c->contract - k->call)) : NULL;
 	return from && from->n_lines ? from->line[from->n_lines - 1] : (struct slice){0};
 }
 
