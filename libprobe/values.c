@@ -453,8 +453,8 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 		bool first = want & CALLS_CONSTANTS && x->role == CALL_ROLE_CONSTANT && x->passes;
 		const bool all = want & EVERYTHING && x->passes && x->role != CALL_ROLE_OUT;
 		const bool changes = x->role == CALL_ROLE_INOUT || x->partly;
-		if ((x->role == CALL_ROLE_OUT && !x->partly) || x->fresh || (!all && !first && !changes && !x->twin) ||
-		    !ops_look(run->model, x, false))
+		if ((x->role == CALL_ROLE_OUT && !x->partly) || x->fresh || x->result || /* it is only made by the call */
+		    (!all && !first && !changes && !x->twin) || !ops_look(run->model, x, false))
 			continue;
 		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
 		if (all || first || changes)

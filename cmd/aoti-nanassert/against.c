@@ -65,7 +65,7 @@ static bool look_at_node(void *user, uint32_t node, const struct aten_value *v, 
 }
 
 /* The numbers from which that node made it: from the program's inputs on, once more, as far as the node needs. */
-static void explain_node(struct session *s, const struct looking *l, const struct inputs *given)
+static void explain_node(struct session *s, const struct looking *l, const struct tensor_view *in, size_t n_in)
 {
 	const struct graph *g = &l->p->graph;
 	const uint32_t n = l->p->n_inputs;
@@ -73,7 +73,7 @@ static void explain_node(struct session *s, const struct looking *l, const struc
 	struct firstnan f;
 	struct err ignored;
 	uint32_t node, k = 0;
-	if (g->node[l->node].module == 0 && program_inputs(l->p, given->v, given->n, v, &ignored) == 0) {
+	if (g->node[l->node].module == 0 && program_inputs(l->p, in, n_in, v, &ignored) == 0) {
 		firstnan_open(&f, g, l->what == NAN_INF);
 		for (uint32_t i = f.first; i < f.first + f.n && k < n; i++)
 			if (g->node[i].op == GRAPH_PLACEHOLDER)
@@ -92,25 +92,71 @@ static void explain_node(struct session *s, const struct looking *l, const struc
 }
 
 /* Calls may change a model's state; the program starts with the state in its file. */
-static int run_program(struct session *s, struct looking *l, const struct operands *in, struct err *err)
+static int run_program(struct session *s, struct looking *l, const struct tensor_view *in, size_t n, struct err *err)
 {
 	const struct interp_options o = {.seen = look_at_node, .user = l};
-	struct inputs given;
 	struct program_result r;
 	if (l->s->nan.finding[0].call.c.run > 0 && interp_writes(&l->p->graph))
 		return err_set(err, EXIT_PARTIAL, "it was found in a later call, and the program has state that changes between calls");
-	if (inputs_read(&given, &l->p->contract, in->v + 1, in->n - 1, err) < 0)
-		return -1;
-	const int rc = program_run(l->p, given.v, given.n, &o, &r, err);
+	const int rc = program_run(l->p, in, n, &o, &r, err);
 	if (!rc)
 		program_result_release(&r);
 	if (!rc && l->node != NONE)
-		explain_node(s, l, &given);
+		explain_node(s, l, in, n);
+	return rc;
+}
+
+static int run_operands(struct session *s, struct looking *l, const struct operands *in, struct err *err)
+{
+	struct inputs given;
+	if (inputs_read(&given, &l->p->contract, in->v + 1, in->n - 1, err) < 0)
+		return -1;
+	const int rc = run_program(s, l, given.v, given.n, err);
 	inputs_release(&given);
 	return rc;
 }
 
-void against_run(struct session *s, const struct operands *in)
+/* The inputs of the run that the finding is in. */
+static const struct dump_call *run_in_dump(const struct dump *d, const struct dump_call *of)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_call *c = &d->call[i];
+		if (c->kind == DUMP_RUN && c->model_id == of->model_id && c->pid == of->pid && c->run == of->run)
+			return c;
+	}
+	return NULL;
+}
+
+static int run_saved(struct session *s, struct looking *l, const struct dump *d, struct err *err)
+{
+	const struct dump_call *run = run_in_dump(d, &s->nan.finding[0].call.c);
+	const size_t room = run ? run->n_values : 0;
+	struct dump_tensor *t = xcalloc(room + 1, sizeof(*t));
+	struct tensor_view *in = xcalloc(room + 1, sizeof(*in));
+	size_t n = 0;
+	int rc = 0;
+	for (size_t i = 0; i < room && !rc; i++) {
+		const struct dump_value *v = &run->value[i];
+		if (v->role != CALL_ROLE_MODEL_INPUT || v->arg != n || !v->file.n)
+			continue;
+		if (!(rc = dump_tensor_open(&t[n], d, v, err))) {
+			in[n] = (struct tensor_view){.name = v->buffer, .meta = t[n].meta, .data = t[n].data};
+			n++;
+		}
+	}
+	if (!rc && n < l->p->contract.n_inputs)
+		rc = err_set(err, EXIT_PARTIAL, "the folder does not have all inputs of that run: save them with aoti-printer -i -o");
+	if (!rc)
+		rc = run_program(s, l, in, n, err);
+	for (size_t i = 0; i < n; i++)
+		dump_tensor_close(&t[i]);
+	free(t);
+	free(in);
+	return rc;
+}
+
+/* d: the saved run; NULL: the model is run with these operands. */
+static void compare(struct session *s, const char *subject, const struct operands *in, const struct dump *d)
 {
 	struct against *a = &s->against;
 	const struct nan_finding *f = s->nan.n ? &s->nan.finding[0] : NULL;
@@ -119,8 +165,7 @@ void against_run(struct session *s, const struct operands *in)
 	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
-	if (pair_open(&p, s->o->against, in->v[0], (struct pair_options){.weights = s->o->how.weights, .model = s->o->how.model}, &err) <
-	    0) {
+	if (pair_open(&p, s->o->against, subject, (struct pair_options){.weights = s->o->how.weights, .model = s->o->how.model}, &err) < 0) {
 		buf_adds(&a->why, err.text);
 		pair_close(&p);
 		return;
@@ -128,13 +173,17 @@ void against_run(struct session *s, const struct operands *in)
 	const struct tensor_stats *t = &f->call.value[f->bad].v.stats;
 	struct looking l = {.s = s, .p = &p.program, .a = a, .what = f->what, .found = t->known ? t : NULL, .node = NONE};
 	l.bad = xcalloc(p.program.graph.n_nodes + 1, sizeof(*l.bad));
-	if (run_program(s, &l, in, &err) < 0)
+	if ((d ? run_saved(s, &l, d, &err) : run_operands(s, &l, in, &err)) < 0)
 		buf_adds(&a->why, err.text);
 	else
 		a->whose = a->node.n ? AGAINST_MODEL : AGAINST_COMPILER;
 	free(l.bad);
 	pair_close(&p);
 }
+
+void against_run(struct session *s, const struct operands *in) { compare(s, in->v[0], in, NULL); }
+
+void against_dump(struct session *s, const struct dump *d) { compare(s, d->path, NULL, d); }
 
 const char *against_name(enum against_whose w) { return w == AGAINST_MODEL ? "model" : w == AGAINST_COMPILER ? "compiler" : "unknown"; }
 

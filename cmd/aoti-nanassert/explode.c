@@ -6,16 +6,21 @@
 #include <math.h>
 
 /* A tensor's usual range is that of its first runs; it has left it if its largest magnitude is this many times larger. */
-enum { USUAL_RUNS = 5, TIMES = 10, ZERO_RUNS = 3, CURVE = 24 };
+enum { USUAL_RUNS = 5, TIMES = 10, ZERO_RUNS = 3, CURVE = 32 };
+/* Shares of zeros: units are dead if nearly all of what they give is 0 although it was not. */
+#define MANY_ZEROS 0.95
+#define USUAL_ZEROS 0.7
 #define MAX_SERIES (1u << 16)
 
 /* What a tensor of a graph was, run by run. */
 struct series {
 	uint32_t seen;       /* runs with a number other than 0 */
 	uint32_t zeros;      /* runs in a row in which it was entirely 0, after that */
+	uint32_t many;       /* ... nearly entirely */
 	uint32_t infinite;   /* runs in a row with infinities: a GradScaler's are single */
 	uint32_t first_bad;  /* run; NONE */
 	double usual;        /* of the first USUAL_RUNS */
+	double usual_zeros;  /* their largest share of zeros */
 	double curve[CURVE]; /* largest magnitudes of the last runs */
 	uint32_t n_curve;
 };
@@ -26,10 +31,10 @@ struct exploded {
 	size_t cap;
 	struct explosion {
 		bool zero;
-		uint32_t series, run, call, model;
+		uint32_t series, run, call, model, pid;
 		uint64_t order; /* in time: a run's own number precedes those of its calls */
-		struct slice graph, kernel, tensor, kind;
-		double value;
+		struct slice graph, kernel, tensor, kind, line;
+		double value, zeros;
 	} * found;
 	size_t n, cap_found;
 	struct arena arena;
@@ -79,8 +84,16 @@ static const char *kind_of(const struct watch_call *c, const struct watch_value 
 	return backward ? "gradient" : "activation";
 }
 
+/* The innermost line of the user's program that the call computes something of. */
+static struct slice line_of(const struct watch_call *c)
+{
+	const struct contract *k = c->model ? &c->model->contract : NULL;
+	const struct nan_kernel *from = c->contract ? nan_sources_of(watch_sources(c->model), k, (uint32_t)(c->contract - k->call)) : NULL;
+	return from && from->n_lines ? from->line[from->n_lines - 1] : (struct slice){0};
+}
+
 static void add_explosion(struct exploded *e, const struct watch_call *c, const struct watch_value *v, uint32_t series, bool zero,
-			  double value)
+			  double value, double zeros)
 {
 	struct explosion *x = &PUSH_TO(e->found, e->n, e->cap_found);
 	struct slice path = watch_path(c, v);
@@ -94,11 +107,14 @@ static void add_explosion(struct exploded *e, const struct watch_call *c, const 
 	    .order = c->begin.seq,
 	    .call = c->begin.call,
 	    .model = c->begin.model,
+	    .pid = c->begin.pid,
 	    .graph = arena_slice(&e->arena, slice_str(c->model ? c->model->path : "")),
 	    .kernel = arena_slice(&e->arena, slice_str(c->begin.what == CALL_RUN_BEGIN ? "" : c->name)),
 	    .tensor = arena_slice(&e->arena, path.n ? path : slice_str(v->name)),
 	    .kind = slice_str(kind_of(c, v)),
+	    .line = arena_slice(&e->arena, line_of(c)),
 	    .value = value,
+	    .zeros = zeros,
 	};
 }
 
@@ -112,23 +128,25 @@ static void take_value(struct exploded *e, const struct watch_call *c, const str
 	if (!s || s->first_bad != NONE)
 		return;
 	const bool inf = t->nan || t->pos_inf || t->neg_inf;
-	const double most = fmax(fabs(t->min), fabs(t->max));
+	const double most = fmax(fabs(t->min), fabs(t->max)), zeros = (double)t->zero / (double)t->n;
 	s->infinite = inf ? s->infinite + 1 : 0;
 	s->zeros = s->seen && t->zero == t->n ? s->zeros + 1 : 0;
+	s->many = s->seen && zeros >= MANY_ZEROS && s->usual_zeros <= USUAL_ZEROS ? s->many + 1 : 0;
 	if (!inf) {
 		if (s->n_curve == CURVE)
 			memmove(s->curve, s->curve + 1, (CURVE - 1) * sizeof(*s->curve));
 		s->curve[s->n_curve < CURVE ? s->n_curve++ : CURVE - 1] = most;
 	}
 	const bool gone = s->seen >= USUAL_RUNS && (s->infinite >= 2 || (!inf && most > TIMES * s->usual));
-	const bool dead = s->seen >= USUAL_RUNS && s->zeros >= ZERO_RUNS && t->n > 1;
+	const bool dead = s->seen >= USUAL_RUNS && (s->zeros >= ZERO_RUNS || s->many >= ZERO_RUNS) && t->n > 1;
 	if (gone || dead) {
 		s->first_bad = c->begin.run;
-		add_explosion(e, c, v, at, dead, inf ? INFINITY : most);
+		add_explosion(e, c, v, at, dead, inf ? INFINITY : most, zeros);
 	}
 	if (!inf && most > 0 && s->seen < USUAL_RUNS) {
 		s->seen++;
 		s->usual = fmax(s->usual, most);
+		s->usual_zeros = fmax(s->usual_zeros, zeros);
 	}
 }
 
@@ -156,13 +174,41 @@ static int by_time(const void *a, const void *b)
 
 static void add_number(struct buf *b, double v) { buf_addf(b, isinf(v) ? "inf" : "%.3g", v); }
 
+/* The largest magnitudes of the last runs, by their logarithms. */
+static void show_curve(struct screen *s, const struct series *of)
+{
+	static const char *const bar[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	double least = INFINITY, most = 0;
+	for (uint32_t i = 0; i < of->n_curve; i++)
+		if (of->curve[i] > 0) {
+			least = fmin(least, of->curve[i]);
+			most = fmax(most, of->curve[i]);
+		}
+	if (!s->utf8 || of->n_curve < 3 || !(least < most))
+		return;
+	buf_adds(&s->b, "  curve    ");
+	for (uint32_t i = 0; i < of->n_curve; i++) {
+		const double at = of->curve[i] > 0 ? log(of->curve[i] / least) / log(most / least) : 0;
+		buf_adds(&s->b, bar[(int)(at * (ARRAY_LEN(bar) - 1) + 0.5)]);
+	}
+	buf_adds(&s->b, "  from ");
+	add_number(&s->b, least);
+	buf_adds(&s->b, " to ");
+	add_number(&s->b, most);
+	buf_adds(&s->b, ", logarithmic\n");
+}
+
 static void show_one(struct screen *s, const struct exploded *e, const struct explosion *x)
 {
 	const struct series *of = &e->series[x->series];
 	struct buf title = {0};
 	const uint32_t since = x->zero ? x->run - (ZERO_RUNS - 1) : x->run;
-	buf_addf(&title, "%.*s %.*s %s run %u of %.*s", SL(x->kind), SL(x->tensor),
-		 x->zero ? "is all zeros from" : "left its usual range in", since, SL(x->graph));
+	buf_addf(&title, "%.*s %.*s ", SL(x->kind), SL(x->tensor));
+	if (x->zero && x->zeros < 1)
+		buf_addf(&title, "is 0 in %.3g %% of its elements from", 100 * x->zeros);
+	else
+		buf_adds(&title, x->zero ? "is all zeros from" : "left its usual range in");
+	buf_addf(&title, " run %u of %.*s", since, SL(x->graph));
 	put_error(s, buf_str(&title));
 	buf_addf(&s->b, "\n  range    up to ");
 	add_number(&s->b, of->usual);
@@ -171,6 +217,12 @@ static void show_one(struct screen *s, const struct exploded *e, const struct ex
 	buf_adds(&s->b, " now\n");
 	if (x->kernel.n)
 		buf_addf(&s->b, "  kernel   %.*s (call %u)\n", SL(x->kernel), x->call);
+	if (x->line.n) {
+		buf_adds(&s->b, "  Python   ");
+		put_style_text(s, STYLE_LINE, x->line);
+		buf_addc(&s->b, '\n');
+	}
+	show_curve(s, of);
 	if (of->n_curve > 1) {
 		buf_adds(&s->b, "  before  ");
 		for (uint32_t i = of->n_curve > 8 ? of->n_curve - 8 : 0; i < of->n_curve; i++)
@@ -203,11 +255,21 @@ void exploded_document(struct json_out *o, struct exploded *e)
 		json_member(o, "kind", x->kind);
 		json_member(o, "tensor", x->tensor);
 		json_member(o, "model", x->graph);
+		json_member_u64(o, "pid", x->pid);
 		json_member(o, "kernel", x->kernel);
 		json_member_u64(o, "run", x->run);
 		json_member_bool(o, "zero", x->zero);
 		json_member_real(o, "usual", e->series[x->series].usual);
 		json_member_float(o, "value", x->value);
+		json_member_real(o, "zeros", x->zeros);
+		json_member_some(o, "python", x->line);
+		json_member_arr(o, "curve");
+		for (uint32_t k = 0; k < e->series[x->series].n_curve; k++) {
+			char number[32];
+			snprintf(number, sizeof(number), "%.9g", e->series[x->series].curve[k]); /* finite */
+			json_out_raw(o, slice_str(number));
+		}
+		json_close(o);
 		json_close(o);
 	}
 	json_close(o);

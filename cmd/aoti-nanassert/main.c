@@ -143,8 +143,6 @@ static void check_options(const struct operands *in, bool dump)
 {
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a directory of saved tensors: it takes no inputs", in->v[0]);
-	if (dump && opt.against)
-		die(EXIT_USAGE, "'%s' is a directory of saved tensors: --against needs the model and its inputs", in->v[0]);
 	if (dump && (opt.how.model || opt.how.torch || opt.how.load.n || opt.how.runs || opt.how.timeout_s || opt.fail || opt.how.weights))
 		die(EXIT_USAGE,
 		    "'%s' is a directory of saved tensors: nothing is run (no --model, --weights, --torch, --repeat, --timeout or "

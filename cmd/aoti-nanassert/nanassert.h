@@ -119,6 +119,7 @@ void document_write(struct buf *b, const struct session *s);
 /* ---- against.c ---- */
 
 void against_run(struct session *s, const struct operands *in);
+void against_dump(struct session *s, const struct dump *d);
 const char *against_name(enum against_whose w);
 void against_release(struct against *a);
 

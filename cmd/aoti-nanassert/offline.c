@@ -58,6 +58,8 @@ int run_dump(const struct nanassert_options *o, const char *folder)
 	}
 	if ((d.cut || d.lost) && !o->quiet)
 		warn("'%s' is incomplete: %s", folder, d.cut ? "its writer did not finish" : "calls were lost when it was written");
+	if (o->against)
+		against_dump(&s, &d);
 	s.dump = &d;
 	session_end(&s);
 	int status = !session_findings(&s) ? EXIT_FINE : o->error_exitcode >= 0 ? o->error_exitcode : EXIT_FOUND;

@@ -108,6 +108,13 @@ is "--explode: status" "$status" 1
 like "the first tensor that leaves its usual range" "$(cat f.txt)" 'input the gradient of output 0 left its usual range in run 7 of 3_backward
   range +up to 2 in its first 5 runs, 30 now
   before +1 1\.25 1\.5 1\.75 2 2\.25 2\.5 30'
+if command -v script >none; then
+	run script -qec "env LC_ALL=C.UTF-8 TERM=xterm aoti-nanassert --explode -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 30.0 if i == 7 else 1.0))'" /dev/null
+	like "... with a curve, on a terminal" "$(cat out)" 'curve +▁▁▁▁▁▁▁█  from 1 to 30, logarithmic'
+fi
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 30.0 if i == 7 else 1.0))'
+is "... and in the document" "$(jq -c '.explosions[0] | .curve, .zeros, (.pid > 1)' f.json | paste -sd' ')" '[1,1,1,1,1,1,1,30] 0 true'
+is "... with the line of what a kernel wrote" "$(jq -r '.explosions | map(select(.kernel != null))[0].python' f.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 1.0 + i / 4))'
 is "... not a slow growth" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, float("inf") if i in (6, 9) else 1.0))'

@@ -56,6 +56,16 @@ like "the text says that the compiler produced it" "$(cat out)" "the compiler: t
 # shellcheck disable=SC2046
 exits "--against with another program" 1 $nan --against "$X/product.exported.pt2" log.pt2 $(given log)
 like "the origin is unknown then" "$(cat out)" "origin *unknown: "
+# shellcheck disable=SC2046
+run aoti-printer -q -i -o saved log.pt2 $(given log)
+# shellcheck disable=SC2046
+run aoti-printer -q -o without log.pt2 $(given log)
+exits "--against with saved tensors" 1 $nan --against "$X/log.exported.pt2" saved
+like "... evaluates the cause" "$(cat out)" 'cause +log\(-[0-9.]+\) = nan at \[[0-9, ]+\]'
+like "... and the origin" "$(cat out)" 'origin *the model itself: the exported program has its first NaN in log .aten.log.default'
+run $nan --against "$X/log.exported.pt2" without
+like "... which need the inputs" "$(cat out)" 'origin *unknown: .*save them with aoti-printer -i -o'
+exits "a view that an op gives is not looked at before" 0 $nan "$P/v215/complex.pt2" 'c64[4,4]' 'c64[4,4]'
 exits "--against with a command is rejected" 2 $nan --against "$X/log.exported.pt2" -- true
 
 # ---- the kernel that holds the operator, and why ----
