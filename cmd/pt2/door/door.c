@@ -5,8 +5,8 @@
 static const struct door doors[] = {
     /* a NULL verb ends */
     /* what ran: a program, or a command behind -- */
-    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
-    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
+    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 fix last", "pt2 slow last", "pt2 nan -- {c}"}},
+    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 fix last", "pt2 slow last", "pt2 nan -- {c}"}},
     {"slow", "c", {"fxexplain run --slow -- {c}"}, {"pt2 last"}},
     {"nan", "c", {"aoti-nanassert -- {c}"}, {"pt2 -- {c}"}},
     {"wrong", "c", {"fxexplain run --wrong -- {c}"}, {"pt2 nan -- {c}"}},

@@ -157,7 +157,8 @@ static const struct thing *piped(const struct visit *v, const char *step)
 	const bool reads = !strncmp(step, "fxexplain ", 10) || !strncmp(step, "tlparse ", 8);
 	const struct thing *found = NULL;
 	for (size_t i = 0; reads && i < v->n; i++)
-		if (v->thing[i].piped && (v->thing[i].kind == THING_TEXT || v->thing[i].kind == THING_TRACE))
+		if (v->thing[i].piped &&
+		    (v->thing[i].kind == THING_TEXT || v->thing[i].kind == THING_NOTEBOOK || v->thing[i].kind == THING_TRACE))
 			found = &v->thing[i];
 	return found;
 }
