@@ -38,8 +38,8 @@ static const struct door doors[] = {
 
     /* models */
     {"why", "M", {"aoti-checkinputs {M}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}", "pt2 crash {M}"}},
-    {"check", "MI*", {"aoti-checkinputs {M} {I}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}"}},
-    {"why", "MI+", {"aoti-checkinputs {M} {I}", "pt2-run {M} {I}"}, {"pt2 nan {M} {I}", "pt2 slow {M} {I}"}},
+    {"check", "MI*", {"aoti-checkinputs {M} {I}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}"}, .found = "pt2 check {M}"},
+    {"why", "MI+", {"aoti-checkinputs {M} {I}", "pt2-run {M} {I}"}, {"pt2 nan {M} {I}", "pt2 slow {M} {I}"}, .found = "pt2 check {M}"},
     {"run", "[EM]I*", {"pt2-run {M} {E} {i}"}, {"pt2 slow {M} {E} {i}"}},
     {"run", "K", {"pt2-run {K}"}, {"pt2 nan {K}"}},
     {"slow", "MI*", {"aoti-printer --profile {M} {i}"}, {"pt2 kernel {M}"}},
@@ -49,7 +49,7 @@ static const struct door doors[] = {
     {"wrong", "EMI*", {"aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}},
     {"why", "EM", {"aoti-checkinputs --against={E} {M}", "aoti-verify {E} {M}"}, {"pt2 nan {M} {i}"}},
     {"check", "EM", {"aoti-checkinputs --against={E} {M}"}, {"pt2 wrong {E} {M}"}},
-    {"why", "EMI+", {"aoti-checkinputs {M} {I}", "aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}},
+    {"why", "EMI+", {"aoti-checkinputs {M} {I}", "aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}, .found = "pt2 check {M}"},
     {"wrong", "MI*", .cannot = "a compiled model is verified against what it was compiled from: pt2 wrong EXPORTED.pt2 {M} {I}"},
     {"wrong", "EI*", .cannot = "which package was compiled from it? pt2 wrong {E} MODEL.pt2 {I}"},
     {"diff",

@@ -340,19 +340,19 @@ static bool lacks_inputs(struct visit *v, const char *text)
 	return !v->specs.n;
 }
 
-static void say_next(struct visit *v, const struct door *d)
+static void say_next(struct visit *v, const char *const *next)
 {
-	if (v->quiet || v->format != FORMAT_TEXT || !d->next[0] || !can_go_on(v))
+	if (v->quiet || v->format != FORMAT_TEXT || !next[0] || !can_go_on(v))
 		return;
 	struct screen s = screen_make();
 	buf_addc(&s.b, '\n');
 	bool first = true;
-	for (size_t i = 0; i < DOOR_NEXT && d->next[i]; i++) {
-		if (lacks_inputs(v, d->next[i]))
+	for (size_t i = 0; i < DOOR_NEXT && next[i]; i++) {
+		if (lacks_inputs(v, next[i]))
 			continue;
 		OWNED(words_release) struct words w = {0};
 		LOCAL_BUF line = {0};
-		expand(v, d->next[i], &w);
+		expand(v, next[i], &w);
 		if (v->model)
 			insert_word(&w, 1, xasprintf("--model=%s", v->model));
 		add_words(&line, w.v, w.n);
@@ -370,6 +370,8 @@ static bool has_findings(const char *step) { return !strncmp(step, "fxexplain {"
 int visit_door(struct visit *v, const struct door *d)
 {
 	struct child_result r = {0};
+	const char *const found[] = {d->found, NULL};
+	bool first = false; /* it was the last */
 	if (v->format > FORMAT_JSON && !has_findings(d->step[0]))
 		die(EXIT_USAGE, "--format=%s is a form of findings, which this answer has none of: use json", visit_format_name[v->format]);
 	for (size_t i = 0; i < DOOR_STEPS && d->step[i]; i++) {
@@ -378,13 +380,14 @@ int visit_door(struct visit *v, const struct door *d)
 			step = better_reader(v);
 		say_what(v, step);
 		run_step(v, step, false, &r);
+		first = !i;
 		if (r.how != CHILD_EXITED || r.status)
 			break;
 		if (d->step[i + 1])
 			child_result_release(&r);
 	}
 	if (r.how == CHILD_EXITED && r.status != EXIT_USAGE && r.status != EXIT_INPUT && r.status != EXIT_ENVIRON)
-		say_next(v, d);
+		say_next(v, d->found && first && r.status == EXIT_FOUND ? found : d->next);
 	temp_folder_remove_all();
 	child_exit_like(&r);
 }
