@@ -51,6 +51,6 @@ exits "... through a pipe" 0 sh -c 'cat notebook | pt2'
 like "... the same" "$(cat out)" "KeyError: 'layout'"
 exits "one that printed nothing" 2 pt2 silent
 like "... what to do" "$(cat err)" "jupyter nbconvert --to script silent"
-printf '{"cells": [{"cell_type": "code", "outputs": [' >cut
-exits "one that is cut" 3 pt2 cut
+printf '{"cells": [{"cell_type": "code", "outputs": [' >cut.ipynb
+exits "one that is cut" 3 pt2 cut.ipynb
 done_testing

@@ -67,7 +67,7 @@ static uint64_t token_of(const struct graph *g, uint32_t node)
 
 static const char mark[] = "_modules_";
 
-/* "self" of L_self_modules_h...; empty: it is no module's. */
+/* "self" of L_self_modules_h...; empty: not a parameter of a module. */
 static struct slice owner_of(struct slice name)
 {
 	const char *at = slice_find(name, mark);
@@ -90,7 +90,7 @@ static struct slice self_of(const struct graph *g, bool forward)
 	return forward && self.n ? self : SLICE("self");
 }
 
-/* "L_self_modules_h_modules_0_modules_ln_1_parameters_weight_" -> "h.0.ln_1"; empty: it is no parameter of a module. */
+/* "L_self_modules_h_modules_0_modules_ln_1_parameters_weight_" -> "h.0.ln_1"; empty: not a parameter of a module. */
 static struct slice module_of_input(struct slow *s, const struct seq *q, struct slice name)
 {
 	LOCAL_BUF b = {0};
