@@ -49,7 +49,7 @@ static const struct door doors[] = {
     {"wrong", "EMI*", {"aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}},
     {"why", "EM", {"aoti-checkinputs --against={E} {M}", "aoti-verify {E} {M}"}, {"pt2 nan {M} {i}"}},
     {"check", "EM", {"aoti-checkinputs --against={E} {M}"}, {"pt2 wrong {E} {M}"}},
-    {"why", "EMI+", {"aoti-checkinputs {M} {I}", "aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}, .found = "pt2 check {M}"},
+    {"why", "EMI+", {"aoti-checkinputs {M} {I}", "aoti-verify {E} {M} {I}"}, {"pt2 nan {M} {i}"}},
     {"wrong", "MI*", .cannot = "a compiled model is verified against what it was compiled from: pt2 wrong EXPORTED.pt2 {M} {I}"},
     {"wrong", "EI*", .cannot = "which package was compiled from it? pt2 wrong {E} MODEL.pt2 {I}"},
     {"diff",
