@@ -1,4 +1,5 @@
 /* pt2 - one front door: looks at what it is given, lets the right tool answer, and says what comes next. */
+#include "door/notebook.h"
 #include "door/visit.h"
 
 #include "base/io/mapfile.h"
@@ -30,8 +31,8 @@ static const struct opt options[] = {
 	X(why, "say what this is and what went wrong", "What is this, and what went wrong?", {"trace.log", "explain a log"}, \
 	  {"model.pt2", "show what a model expects"}, {"crash.txt crash.pt2", "explain a backtrace"}) \
 	X(slow, "say where the time goes, and what would save it", "Where does the time go, and what would save it?", \
-	  {"trace.log", "the times of a compilation"}, \
-	  {"model.pt2", "the time of each kernel"}, {"eager.json compiled.json", "two profiles"}) \
+	  {"trace.log", "the times of a compilation"}, {"model.pt2", "the time of each kernel"}, \
+	  {"eager.json compiled.json", "two profiles"}) \
 	X(nan, "find what made the NaN", "Which kernel made the NaN, and why?", {"model.pt2", "in a compiled model"}, \
 	  {"log.pt2 log.npy", "with this call"}, {"-- python train.py", "in a program"}) \
 	X(wrong, "find what computes wrong numbers", "Which kernel computes something else than eager?", \
@@ -272,6 +273,27 @@ static _Noreturn void not_there(const char *word, const struct err *err)
 	die(EXIT_USAGE, "'%s' is neither a file nor a command%s; 'pt2 -h' lists them", word, meant);
 }
 
+/* What its cells printed takes its place. */
+static void read_notebook(struct visit *v, struct thing *t)
+{
+	struct err err;
+	LOCAL_BUF text = {0};
+	if (notebook_text(&text, t->path, &err) < 0)
+		die_err(&err);
+	if (!text.len)
+		die(EXIT_USAGE, "%s is a notebook that printed nothing: jupyter nbconvert --to script %s, and pt2 of the program", t->name,
+		    t->name);
+	if (!v->folder && !(v->folder = temp_folder(TEMP_FRONT, &err)))
+		die_err(&err);
+	char *name = xasprintf("%s/outputs%zu", v->folder, v->n);
+	const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || write_all(fd, text.p, text.len, name, &err) < 0)
+		die(EXIT_ENVIRON, "cannot write '%s'", name);
+	close(fd);
+	t->path = name;
+	t->piped = true;
+}
+
 static void look_at(struct visit *v, const char *path)
 {
 	struct err err;
@@ -285,6 +307,8 @@ static void look_at(struct visit *v, const char *path)
 	if (!file || thing_look(t, file, strcmp(path, "-") ? path : "(standard input)", &err) < 0)
 		not_there(path, &err);
 	t->piped = file != path;
+	if (t->kind == THING_NOTEBOOK)
+		read_notebook(v, t);
 }
 
 static void look(struct visit *v, const struct operands *in)
@@ -349,7 +373,8 @@ int main(int argc, char **argv)
 		no_door(&v, verb, letters);
 	if (d->cannot) {
 		LOCAL_BUF text = {0};
-		visit_text(&v, d->cannot, &text);
+		const char *advice = v.n == 1 ? thing_advice[v.thing[0].kind] : NULL;
+		visit_text(&v, advice ? advice : d->cannot, &text);
 		if (v.n)
 			die(EXIT_USAGE, "%s is %s: %s", v.thing[0].name, thing_name[v.thing[0].kind], buf_str(&text));
 		die(EXIT_USAGE, "%s", buf_str(&text));

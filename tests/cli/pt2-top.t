@@ -40,7 +40,7 @@ like "... what it is, what it compiles, what was found, what next" "$(cat out)" 
 exits "... as one document" 0 pt2 attach --json $pid
 is "... its findings" "$(jq -r .tool out)" fxexplain
 exits "one look" 0 pt2 top --once traces
-like "... has what happened, latest first" "$(cat out)" 'slowest: .*What happened, latest first \(10\).*failed graph_breaks.py:50.*graph break graph_breaks.py:9 in shout'
+like "... has what happened, latest first" "$(cat out)" 'slowest: .*What happened, latest first \(10\).*failed graph_breaks.py:50.*graph break graph_breaks.py:9: '
 PT2=$BUILD/bin/pt2 python3 - <<'P' >screen 2>&1
 import fcntl, os, pty, select, struct, sys, termios, time
 pid, fd = pty.fork()

@@ -22,7 +22,8 @@ enum {
 
 struct seq {
 	const struct graph *g;
-	uint32_t *node; /* that compute something, in order */
+	struct slice self; /* "s" of def forward(s, x): not part of a module's name */
+	uint32_t *node;    /* that compute something, in order */
 	uint64_t *token;
 	struct slice *module; /* "h.0.ln_1"; empty */
 	bool *used;           /* in a block */
@@ -64,20 +65,44 @@ static uint64_t token_of(const struct graph *g, uint32_t node)
 	return mix(mix(text_hash(graph_text(g, g->node[node].target)), text_hash(stack_of(g, node))), meta_hash(g, g->node[node].meta));
 }
 
-/* "L_self_modules_h_modules_0_modules_ln_1_parameters_weight_" -> "h.0.ln_1"; empty: it is no parameter of a module. */
-static struct slice module_of_input(struct slow *s, struct slice name)
+static const char mark[] = "_modules_";
+
+/* "self" of L_self_modules_h...; empty: not a parameter of a module. */
+static struct slice owner_of(struct slice name)
 {
-	static const char mark[] = "_modules_";
+	const char *at = slice_find(name, mark);
+	return slice_starts(name, "L_") && at && at > name.p + 2 ? slice_of(name.p + 2, (size_t)(at - name.p) - 2) : slice_of(NULL, 0);
+}
+
+/* In a forward(), the one whose modules they all are. */
+static struct slice self_of(const struct graph *g, bool forward)
+{
+	const struct gmodule *root = &g->module[0];
+	struct slice self = {0};
+	for (uint32_t i = root->first; i < root->first + root->n; i++) {
+		const struct slice owner = owner_of(graph_text(g, g->node[i].target));
+		if (g->node[i].op != GRAPH_PLACEHOLDER || !owner.n || slice_eq(owner, self))
+			continue;
+		if (self.n)
+			return SLICE("self");
+		self = owner;
+	}
+	return forward && self.n ? self : SLICE("self");
+}
+
+/* "L_self_modules_h_modules_0_modules_ln_1_parameters_weight_" -> "h.0.ln_1"; empty: not a parameter of a module. */
+static struct slice module_of_input(struct slow *s, const struct seq *q, struct slice name)
+{
 	LOCAL_BUF b = {0};
-	const char *at = slice_find(name, mark), *end = name.p + name.n;
-	if (!slice_starts(name, "L_") || !at)
-		return slice_of(NULL, 0);
+	const struct slice owner = owner_of(name);
+	const char *at = owner.p + owner.n, *end = name.p + name.n;
+	if (!owner.n)
+		return owner;
 	for (const char *leaf = NULL, *kind = "_parameters_"; kind; kind = slice_is(slice_str(kind), "_parameters_") ? "_buffers_" : NULL)
 		if ((leaf = slice_find(name, kind)) && leaf < end && leaf > at)
 			end = leaf;
-	const char *self = slice_starts(name, "L_self") ? NULL : name.p + 2;
-	if (self && self < at)
-		buf_addf(&b, "%.*s.", (int)(at - self), self);
+	if (!slice_eq(owner, q->self))
+		buf_addf(&b, "%.*s.", SL(owner));
 	for (struct slice rest = slice_of(at + sizeof(mark) - 1, (size_t)(end - at) - sizeof(mark) + 1); rest.n;) {
 		const struct slice one = slice_until(rest, mark);
 		buf_add_slice(&b, one);
@@ -103,11 +128,11 @@ static bool look_at_operand(void *user, uint32_t operand)
 	return !m->found.n;
 }
 
-static void seq_make(struct slow *s, struct seq *q, const struct graph *g)
+static void seq_make(struct slow *s, struct seq *q, const struct graph *g, bool forward)
 {
 	const struct gmodule *root = &g->module[0];
 	FREED struct slice *of_input = xcalloc(g->n_nodes + 1, sizeof(*of_input));
-	*q = (struct seq){.g = g};
+	*q = (struct seq){.g = g, .self = self_of(g, forward)};
 	q->node = xcalloc(root->n + 1u, sizeof(*q->node));
 	q->token = xcalloc(root->n + 1u, sizeof(*q->token));
 	q->module = xcalloc(root->n + 1u, sizeof(*q->module));
@@ -115,7 +140,7 @@ static void seq_make(struct slow *s, struct seq *q, const struct graph *g)
 	struct slice before = {0};
 	for (uint32_t i = root->first; i < root->first + root->n; i++) {
 		if (g->node[i].op == GRAPH_PLACEHOLDER)
-			of_input[i] = module_of_input(s, graph_text(g, g->node[i].target));
+			of_input[i] = module_of_input(s, q, graph_text(g, g->node[i].target));
 		if (!graph_computes(&g->node[i]))
 			continue;
 		struct finding_module m = {s, g, of_input, {0}};
@@ -264,11 +289,11 @@ static bool is_index(struct slice s)
 	return s.n > 0;
 }
 
-/* "h.0.attn.c_attn" -> "h.*.attn": indices joined, without the leaf that has the parameters. */
-static void put_joined(struct buf *b, struct slice path)
+/* "h.0.attn.c_attn" -> "h.*.attn": indices joined, without the leaf that has the parameters, unless that is asked for. */
+static void put_joined(struct buf *b, struct slice path, bool leaf)
 {
 	const char *dot = slice_rchr(path, '.');
-	if (dot && !is_index(slice_of(dot + 1, (size_t)(path.p + path.n - dot - 1))))
+	if (dot && !leaf && !is_index(slice_of(dot + 1, (size_t)(path.p + path.n - dot - 1))))
 		path.n = (size_t)(dot - path.p);
 	while (path.n) {
 		const struct slice one = slice_until(path, ".");
@@ -283,13 +308,13 @@ static void put_joined(struct buf *b, struct slice path)
 }
 
 /* The module, or the function where parameters tell none. */
-static struct slice module_name(struct slow *s, const struct seq *q, uint32_t i)
+static struct slice module_name(struct slow *s, const struct seq *q, uint32_t i, bool leaf)
 {
 	LOCAL_BUF b = {0};
 	struct slice rest = stack_of(q->g, q->node[i]);
 	struct srcloc at;
 	if (q->module[i].n)
-		put_joined(&b, q->module[i]);
+		put_joined(&b, q->module[i], leaf);
 	else if (srcloc_next(&rest, &at))
 		buf_addf(&b, "%.*s (%.*s)", SLN(at.func, 60), SLN(slice_base(at.file), 60));
 	else
@@ -297,23 +322,40 @@ static struct slice module_name(struct slow *s, const struct seq *q, uint32_t i)
 	return arena_slice(&s->arena, buf_slice(&b));
 }
 
-static struct slow_module *module_row(struct slow *s, struct intern *names, const struct seq *q, uint32_t i)
+/* By parent and by leaf: what is shown are the parents, if there is more than one. */
+struct module_table {
+	struct intern names;
+	ROWS(struct slow_module, row);
+};
+
+static struct slow_module *module_row(struct slow *s, struct module_table *t, const struct seq *q, uint32_t i, bool leaf)
 {
-	const uint32_t row = intern_add(names, module_name(s, q, i));
-	if (row == s->n_module)
-		PUSH(s, module) =
-		    (struct slow_module){.name = arena_slice(&s->arena, intern_get(names, row)), .where = first_line(s, q->g, q->node[i])};
-	return &s->module[row];
+	const uint32_t row = intern_add(&t->names, module_name(s, q, i, leaf));
+	if (row == t->n_row)
+		PUSH(t, row) = (struct slow_module){.name = arena_slice(&s->arena, intern_get(&t->names, row)),
+						    .where = first_line(s, q->g, q->node[i])};
+	return &t->row[row];
 }
 
-static void add_modules(struct slow *s, struct intern *names, const struct seq *q, uint32_t compile)
+static void add_modules(struct slow *s, struct module_table table[2], const struct seq *q, uint32_t compile)
 {
 	const double each = q->n && compile != NONE ? s->grows[compile] / q->n : 0;
-	for (uint32_t i = 0; i < q->n; i++) {
-		struct slow_module *m = module_row(s, names, q, i);
-		m->nodes++;
-		m->seconds += each;
-	}
+	for (uint32_t i = 0; i < q->n; i++)
+		for (unsigned leaf = 0; leaf < 2; leaf++) {
+			struct slow_module *m = module_row(s, &table[leaf], q, i, leaf);
+			m->nodes++;
+			m->seconds += each;
+		}
+}
+
+static void take_modules(struct slow *s, struct module_table table[2])
+{
+	const unsigned take = table[0].n_row < 2;
+	s->module = table[take].row;
+	s->n_module = table[take].n_row;
+	free(table[!take].row);
+	for (unsigned i = 0; i < 2; i++)
+		intern_release(&table[i].names);
 }
 
 static int longest_module(const void *a, const void *b)
@@ -367,7 +409,7 @@ static int longest_twins(const void *a, const void *b)
 void slow_blocks(struct slow *s)
 {
 	const struct facts *f = s->x->facts;
-	OWNED(intern_release) struct intern names = {0};
+	struct module_table modules[2] = {0};
 	struct whole *w = NULL;
 	uint32_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < f->n_graph && s->graphs < GRAPHS_MAX; i++) {
@@ -382,19 +424,20 @@ void slow_blocks(struct slow *s)
 			s->unread++;
 			continue;
 		}
-		seq_make(s, &q, &g);
+		seq_make(s, &q, &g, slice_is(facts_text(f, f->compile[r->compile].loc.function), "forward"));
 		const struct fact_compile *c = &f->compile[r->compile];
 		uint64_t hash = mix(mix(q.n, c->src.input), c->process);
 		for (uint32_t k = 0; k < q.n; k++)
 			hash = mix(hash, q.token[k]);
 		if (q.n)
 			PUSH_TO(w, n, cap) = (struct whole){hash, r->compile, q.n};
-		add_modules(s, &names, &q, r->compile);
+		add_modules(s, modules, &q, r->compile);
 		find_blocks(s, &q, r->compile);
 		seq_release(&q);
 	}
 	add_twins(s, w, n);
 	free(w);
+	take_modules(s, modules);
 	if (s->n_module)
 		qsort(s->module, s->n_module, sizeof(*s->module), longest_module);
 	if (s->n_twins)

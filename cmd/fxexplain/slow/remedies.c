@@ -55,7 +55,7 @@ static void block(struct slow *s, uint32_t i)
 	for (uint32_t k = 0; k < s->n_block; k++) {
 		if (!same_block(b, &s->block[k]))
 			continue;
-		if (k < i) /* told */
+		if (k < i) /* one remedy for all */
 			return;
 		grows += s->grows[s->block[k].compile];
 		in++;
@@ -83,7 +83,7 @@ static void blocks(struct slow *s)
 		block(s, i);
 }
 
-/* Two of a frame whose recompile says why: that is told. */
+/* Two of a frame whose recompile says why: it has a remedy of its own. */
 static bool is_recompile(const struct slow *s, const struct slow_twins *t)
 {
 	const struct facts *f = s->x->facts;

@@ -130,8 +130,10 @@ static void frames(struct screen *out, const struct slow *s, const struct explai
 		buf_addf(&t, "  %.*s\t%.2f\t", SL(facts_label(x->facts, v->compile)), v->seconds);
 		if (c->nodes >= 0)
 			buf_addf(&t, "%lld", (long long)c->nodes);
+		LOCAL_BUF where = {0};
+		explain_add_place(&where, x, &c->loc);
 		buf_addc(&t, '\t');
-		explain_add_place(&t, x, &c->loc);
+		put_cell(&t, buf_slice(&where), 2 * CLIP);
 		buf_addc(&t, '\n');
 	}
 	if (!n)

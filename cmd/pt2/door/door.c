@@ -5,8 +5,8 @@
 static const struct door doors[] = {
     /* a NULL verb ends */
     /* what ran: a program, or a command behind -- */
-    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
-    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 slow last", "pt2 nan -- {c}"}},
+    {"why", "c", {"fxexplain run -- {c}"}, {"pt2 fix last", "pt2 slow last", "pt2 nan -- {c}"}},
+    {"run", "c", {"fxexplain run -- {c}"}, {"pt2 fix last", "pt2 slow last", "pt2 nan -- {c}"}},
     {"slow", "c", {"fxexplain run --slow -- {c}"}, {"pt2 last"}},
     {"nan", "c", {"aoti-nanassert -- {c}"}, {"pt2 -- {c}"}},
     {"wrong", "c", {"fxexplain run --wrong -- {c}"}, {"pt2 nan -- {c}"}},
@@ -38,8 +38,8 @@ static const struct door doors[] = {
 
     /* models */
     {"why", "M", {"aoti-checkinputs {M}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}", "pt2 crash {M}"}},
-    {"check", "MI*", {"aoti-checkinputs {M} {I}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}"}},
-    {"why", "MI+", {"aoti-checkinputs {M} {I}", "pt2-run {M} {I}"}, {"pt2 nan {M} {I}", "pt2 slow {M} {I}"}},
+    {"check", "MI*", {"aoti-checkinputs {M} {I}"}, {"pt2 run {M} {i}", "pt2 nan {M} {i}"}, .found = "pt2 check {M}"},
+    {"why", "MI+", {"aoti-checkinputs {M} {I}", "pt2-run {M} {I}"}, {"pt2 nan {M} {I}", "pt2 slow {M} {I}"}, .found = "pt2 check {M}"},
     {"run", "[EM]I*", {"pt2-run {M} {E} {i}"}, {"pt2 slow {M} {E} {i}"}},
     {"run", "K", {"pt2-run {K}"}, {"pt2 nan {K}"}},
     {"slow", "MI*", {"aoti-printer --profile {M} {i}"}, {"pt2 kernel {M}"}},

@@ -21,6 +21,7 @@ struct door {
 	const char *verb, *things;
 	const char *step[DOOR_STEPS + 1]; /* one after the other; a step that ends with another status than 0 is the last. NULL: cannot */
 	const char *next[DOOR_NEXT + 1];
+	const char *found;  /* instead of these where the first step found something (status 1): inputs that do not fit; NULL: these */
 	const char *cannot; /* why there is no answer, and what to do */
 };
 

@@ -29,6 +29,17 @@ const char *const thing_name[THING_COUNT] = {
 #undef X
 };
 
+const char *const thing_advice[THING_COUNT] = {
+    [THING_CHECKPOINT] = "weights without a program: torch.export.save(torch.export.export(model, args), 'model.pt2'), then pt2 model.pt2",
+    [THING_ARCHIVE] = "what is in it? unzip -d unpacked {N} && pt2 unpacked",
+    [THING_PAGE] = "it is for a browser; the trace that it was made from answers questions: pt2 TRACE",
+    [THING_ONNX] = "onnxruntime reads it; here a model comes from torch.export.save or AOTInductor: pt2 MODEL.pt2",
+    [THING_SAMPLES] = "it shows where Python was, not what was compiled: pt2 slow -- python app.py; of a process that runs: pt2 top PID",
+    [THING_EVENTS] = "they are for Perfetto; the trace that they were made from has more (raw.log beside them): pt2 slow TRACE",
+    [THING_KERNEL] = "its nodes and lines are in the code around it: pt2 kernel output_code.py, or pt2 kernel TRACE",
+    [THING_PICKLE] = "it is not opened, as that would run it; of a memory snapshot: pytorch.org/memory_viz",
+};
+
 /* ---- folders ---- */
 
 static bool has(const char *dir, const char *name)
@@ -111,16 +122,27 @@ static bool holds_tensors(const char *path)
 	return true;
 }
 
+/* NAME/data.pkl: torch.save. */
+static bool has_pickle(const struct zip *z)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (slice_ends(z->v[i].name, "/data.pkl"))
+			return true;
+	return false;
+}
+
 static enum thing_kind look_at_archive(const char *path)
 {
 	struct package pkg;
 	struct mapfile map;
-	enum thing_kind kind = THING_BYTES;
+	enum thing_kind kind = THING_BYTES, other = THING_BYTES;
 	if (mapfile_open(&map, path, NULL) == 0) {
 		struct zip z;
 		if (zip_open(&z, map.bytes, path, NULL) == 0) {
 			if (zip_find(&z, SLICE(BUNDLE_MANIFEST)))
 				kind = THING_BUNDLE;
+			else
+				other = has_pickle(&z) ? THING_CHECKPOINT : THING_ARCHIVE;
 			zip_close(&z);
 		}
 		mapfile_close(&map);
@@ -133,7 +155,7 @@ static enum thing_kind look_at_archive(const char *path)
 		kind = THING_MODEL;
 		package_close(&pkg);
 	}
-	return kind == THING_BYTES && holds_tensors(path) ? THING_INPUTS : kind;
+	return kind != THING_BYTES ? kind : holds_tensors(path) ? THING_INPUTS : other;
 }
 
 static enum thing_kind look_at_elf(const char *path, uint16_t type)
@@ -247,6 +269,10 @@ static enum thing_kind look_at_json(struct slice s)
 	if (slice_has(first, "\"schema\": \"pt2utils.") || slice_has(first, "\"schema\":\"pt2utils.") || slice_starts(s, "{\"tool\"") ||
 	    slice_has(first, "\"version\": \"2.1.0\", \"runs\""))
 		return THING_DOCUMENT;
+	if (slice_has(s, "\"nbformat\"") || (slice_has(s, "\"cells\"") && slice_has(s, "\"cell_type\"")))
+		return THING_NOTEBOOK;
+	if (slice_has(s, "speedscope.app/file-format"))
+		return THING_SAMPLES;
 	return is_graph_json(s) ? THING_GRAPH : THING_TEXT;
 }
 
@@ -258,8 +284,12 @@ static enum thing_kind look_at_text(struct slice text)
 	struct slice s = slice_trim(text);
 	if (slice_starts(s, "{"))
 		return look_at_json(s);
-	if (slice_starts(s, "[") && slice_has(s, "\"ph\""))
-		return THING_PROFILE;
+	if (slice_starts(s, "[") && slice_has(s, "\"ph\"")) /* torch/_dynamo/utils.py, ChromiumEventLogger */
+		return slice_has(s, "\"dynamo_timed\"") ? THING_EVENTS : THING_PROFILE;
+	if (slice_starts(s, "<!DOCTYPE html") || slice_starts(s, "<!doctype html") || slice_starts(s, "<html"))
+		return THING_PAGE;
+	if (slice_has(s, "extern \"C\"") && slice_has(s, " kernel(") && slice_starts(s, "#include") && !slice_has(s, "async_compile"))
+		return THING_KERNEL;
 	if (slice_any(s, generated, slice_has) && is_python(s))
 		return THING_CODE;
 	if (slice_any(s, repro, slice_has) && is_python(s))
@@ -320,7 +350,12 @@ int thing_look(struct thing *t, const char *path, const char *name, struct err *
 		LOCAL_BUF text = {0};
 		if (head_of(path, &text, err) < 0)
 			return -1;
-		t->kind = slice_chr(buf_slice(&text), 0) ? THING_BYTES : look_at_text(buf_slice(&text));
+		if (slice_starts(s, "\200"))
+			t->kind = THING_PICKLE;
+		else if (slice_starts(s, "\x08") && slice_has(s, "pytorch")) /* ir_version, producer_name */
+			t->kind = THING_ONNX;
+		else
+			t->kind = slice_chr(buf_slice(&text), 0) ? THING_BYTES : look_at_text(buf_slice(&text));
 	}
 	return 0;
 }

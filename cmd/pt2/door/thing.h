@@ -40,6 +40,15 @@
 	X(DOCUMENT, 'J', "a JSON document of these tools") \
 	X(LIBRARY, 'L', "a library, but no compiled model") \
 	X(EXECUTABLE, 'L', "a program in machine code") \
+	X(NOTEBOOK, 'X', "a notebook, whose outputs are read") \
+	X(CHECKPOINT, 'N', "an object saved by torch.save") \
+	X(ARCHIVE, 'N', "a zip archive") \
+	X(PAGE, 'N', "an HTML page") \
+	X(ONNX, 'N', "an ONNX model") \
+	X(SAMPLES, 'N', "a profile of Python's stacks") \
+	X(EVENTS, 'N', "compile events for Perfetto") \
+	X(KERNEL, 'N', "the C++ of one kernel") \
+	X(PICKLE, 'N', "a pickle") \
 	X(FOLDER, 'N', "a folder without any file known here") \
 	X(BYTES, 'N', "a file in an unknown format")
 enum thing_kind {
@@ -50,6 +59,7 @@ enum thing_kind {
 };
 extern const char thing_letter[THING_COUNT];
 extern const char *const thing_name[THING_COUNT];
+extern const char *const thing_advice[THING_COUNT]; /* what to do with it instead; NULL: the door says */
 
 struct thing {
 	const char *path, *name; /* the file, and what it is called in messages: the caller's */

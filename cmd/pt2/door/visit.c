@@ -159,7 +159,8 @@ static const struct thing *piped(const struct visit *v, const char *step)
 	const bool reads = !strncmp(step, "fxexplain ", 10) || !strncmp(step, "tlparse ", 8);
 	const struct thing *found = NULL;
 	for (size_t i = 0; reads && i < v->n; i++)
-		if (v->thing[i].piped && (v->thing[i].kind == THING_TEXT || v->thing[i].kind == THING_TRACE))
+		if (v->thing[i].piped &&
+		    (v->thing[i].kind == THING_TEXT || v->thing[i].kind == THING_NOTEBOOK || v->thing[i].kind == THING_TRACE))
 			found = &v->thing[i];
 	return found;
 }
@@ -352,19 +353,19 @@ static bool lacks_inputs(struct visit *v, const char *text)
 	return !v->specs.n;
 }
 
-static void say_next(struct visit *v, const struct door *d)
+static void say_next(struct visit *v, const char *const *next)
 {
-	if (v->quiet || v->format != FORMAT_TEXT || !d->next[0] || !can_go_on(v))
+	if (v->quiet || v->format != FORMAT_TEXT || !next[0] || !can_go_on(v))
 		return;
 	struct screen s = screen_make();
 	buf_addc(&s.b, '\n');
 	bool first = true;
-	for (size_t i = 0; i < DOOR_NEXT && d->next[i]; i++) {
-		if (lacks_inputs(v, d->next[i]))
+	for (size_t i = 0; i < DOOR_NEXT && next[i]; i++) {
+		if (lacks_inputs(v, next[i]))
 			continue;
 		OWNED(words_release) struct words w = {0};
 		LOCAL_BUF line = {0};
-		expand(v, d->next[i], &w);
+		expand(v, next[i], &w);
 		if (v->model)
 			insert_word(&w, 1, xasprintf("--model=%s", v->model));
 		add_words(&line, w.v, w.n);
@@ -379,19 +380,22 @@ static void say_next(struct visit *v, const struct door *d)
 int visit_door(struct visit *v, const struct door *d)
 {
 	struct child_result r = {0};
+	const char *const found[] = {d->found, NULL};
+	bool first = false; /* it was the last */
 	for (size_t i = 0; i < DOOR_STEPS && d->step[i]; i++) {
 		const char *step = d->step[i];
 		if (!strcmp(step, "fxexplain {X}") && !strcmp(d->verb, "why"))
 			step = better_reader(v);
 		say_what(v, step);
 		run_step(v, step, false, &r);
+		first = !i;
 		if (r.how != CHILD_EXITED || r.status)
 			break;
 		if (d->step[i + 1])
 			child_result_release(&r);
 	}
 	if (r.how == CHILD_EXITED && r.status != EXIT_USAGE && r.status != EXIT_INPUT && r.status != EXIT_ENVIRON)
-		say_next(v, d);
+		say_next(v, d->found && first && r.status == EXIT_FOUND ? found : d->next);
 	temp_folder_remove_all();
 	child_exit_like(&r);
 }

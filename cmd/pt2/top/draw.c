@@ -33,13 +33,37 @@ static struct count count_of(const struct facts *f)
 	return c;
 }
 
-static void put_place(struct buf *b, const struct facts *f, const struct fact_loc *loc)
+static void put_line(struct buf *b, const struct facts *f, const struct fact_loc *loc)
 {
-	const struct slice file = slice_base(facts_text(f, loc->file)), function = facts_text(f, loc->function);
+	const struct slice file = slice_base(facts_text(f, loc->file));
 	if (file.n)
 		buf_addf(b, " %.*s:%u", SLN(file, CLIP), loc->line);
+}
+
+static bool is_torchs(const struct facts *f, const struct fact_loc *loc) { return slice_has(facts_text(f, loc->file), "torch/_dynamo/"); }
+
+/* Where a frame is: of torch's own (external_utils.py: a whole module is compiled) what called it. */
+static struct srcloc frame_at(const struct facts *f, const struct fact_compile *c)
+{
+	struct slice rest = facts_text(f, c->stack);
+	struct srcloc at, own = {.file = facts_text(f, c->loc.file), .line = c->loc.line, .func = facts_text(f, c->loc.function)};
+	if (is_torchs(f, &c->loc))
+		while (srcloc_next(&rest, &at))
+			if (srcloc_is_user(at.file))
+				own = at;
+	return own;
+}
+
+/* "model.py:88 in forward", "model.py:90 in the rest of forward" */
+static void put_frame(struct buf *b, const struct facts *f, const struct fact_compile *c)
+{
+	const struct srcloc at = frame_at(f, c);
+	const bool rest = c->resume_of != NONE;
+	const struct slice function = rest ? facts_text(f, c->resume_of) : at.func;
+	if (at.file.n)
+		buf_addf(b, " %.*s:%u", SLN(slice_base(at.file), CLIP), at.line);
 	if (function.n)
-		buf_addf(b, "%s%.*s", file.n ? " in " : " ", SLN(function, CLIP));
+		buf_addf(b, "%s%s%.*s", at.file.n ? " in " : " ", rest ? "the rest of " : "", SLN(function, CLIP));
 }
 
 /* How much longer a phase is open than the log knows. */
@@ -55,25 +79,11 @@ static void put_kernels(struct buf *b, const struct facts *f, uint32_t compile)
 		buf_addf(b, " (kernel %u of %u)", built + 1, f->compile[compile].kernels);
 }
 
-/* The line of the program that a frame of torch's own stands for: what called it. */
-static void put_frame(struct buf *b, const struct facts *f, const struct fact_compile *c)
-{
-	struct slice rest = facts_text(f, c->stack);
-	struct srcloc at, own = {.line = 0};
-	if (slice_has(facts_text(f, c->loc.file), "torch/_dynamo/"))
-		while (srcloc_next(&rest, &at))
-			if (srcloc_is_user(at.file))
-				own = at;
-	if (own.line)
-		buf_addf(b, " %.*s:%u in %.*s", SLN(slice_base(own.file), CLIP), own.line, SLN(own.func, CLIP));
-	else
-		put_place(b, f, &c->loc);
-}
-
 /* The phases that are open. inner: not the runs of the compiler, which are counted; the innermost that has a compile id tells it. */
 struct open_phases {
-	const struct fact_marker *whole, *inner;
+	const struct fact_marker *inner;
 	uint32_t compile;
+	double open; /* the longest */
 };
 
 static struct open_phases open_phases(const struct facts *f)
@@ -83,7 +93,7 @@ static struct open_phases open_phases(const struct facts *f)
 		const struct fact_marker *m = &f->marker[i];
 		if (m->end)
 			continue;
-		p.whole = p.whole ? p.whole : m;
+		p.open = m->open > p.open ? m->open : p.open;
 		p.compile = m->compile != NONE ? m->compile : p.compile;
 		if (!slice_is(facts_text(f, m->what), "compile_file") || !p.inner)
 			p.inner = m;
@@ -108,9 +118,9 @@ static void put_state(struct buf *b, const struct top_log *l, const struct open_
 		buf_addf(b, " %.*s", SL(facts_label(f, p->compile)));
 		put_frame(b, f, &f->compile[p->compile]);
 	}
-	if (p->whole->open >= 0 && p->whole->open + since_record(l) >= 1) {
+	if (p->open + since_record(l) >= 1) {
 		buf_adds(b, ", ");
-		put_seconds(b, p->whole->open + since_record(l));
+		put_seconds(b, p->open + since_record(l));
 	}
 }
 
@@ -147,7 +157,7 @@ static void put_counts(struct buf *b, const struct count *c)
 static void put_slowest(struct buf *b, const struct facts *f, const struct count *c)
 {
 	buf_addf(b, "slowest: %.*s", SL(facts_label(f, c->slowest)));
-	put_place(b, f, &f->compile[c->slowest].loc);
+	put_frame(b, f, &f->compile[c->slowest]);
 	buf_adds(b, ", ");
 	put_seconds(b, f->compile[c->slowest].seconds);
 }
@@ -262,20 +272,33 @@ static int latest_first(const void *a, const void *b)
 	return x->time != y->time ? (x->time < y->time) - (x->time > y->time) : (x->row < y->row) - (x->row > y->row);
 }
 
+/* "0/0: tensor 'x' size mismatch ..." without the id. */
+static struct slice without_id(struct slice reason)
+{
+	size_t i = 0;
+	while (i < reason.n && (is_digit(reason.p[i]) || reason.p[i] == '/'))
+		i++;
+	return i && i + 2 <= reason.n && reason.p[i] == ':' ? slice_of(reason.p + i + 2, reason.n - i - 2) : reason;
+}
+
 static void put_what(struct buf *b, const struct event *e)
 {
 	const struct facts *f = &e->log->facts;
 	if (e->kind == 'b') {
 		buf_adds(b, "graph break");
-		put_place(b, f, &f->brk[e->row].loc);
+		put_line(b, f, &f->brk[e->row].loc);
 		buf_addf(b, ": %.*s", SLN(facts_text(f, f->brk[e->row].reason), CLIP));
 	} else if (e->kind == 'r') {
-		buf_addf(b, "recompile %.*s", SL(facts_label(f, f->recompile[e->row].compile)));
-		put_place(b, f, &f->recompile[e->row].loc);
-		buf_addf(b, ": %.*s", SLN(facts_text(f, f->recompile[e->row].reason), CLIP));
+		const struct fact_recompile *r = &f->recompile[e->row];
+		buf_addf(b, "recompile %.*s", SL(facts_label(f, r->compile)));
+		if (is_torchs(f, &r->loc) && r->compile != NONE)
+			put_frame(b, f, &f->compile[r->compile]);
+		else
+			put_line(b, f, &r->loc);
+		buf_addf(b, ": %.*s", SLN(without_id(facts_text(f, r->reason)), CLIP));
 	} else {
 		buf_adds(b, "failed");
-		put_place(b, f, &f->failure[e->row].user);
+		put_line(b, f, &f->failure[e->row].user);
 		buf_addf(b, ": %.*s", SLN(facts_text(f, f->failure[e->row].reason), CLIP));
 	}
 }

@@ -186,7 +186,8 @@ static char *job_of(pid_t pid)
 	for (const char *p = buf_str(&args), *end = p + args.len; is && p < end; p += strlen(p) + 1)
 		if (*p != '.' && slice_any(slice_str(p), source, slice_ends)) /* not the .cpp of -dumpbase-ext .cpp */
 			what = slice_base(slice_str(p));
-	return is ? xasprintf("%s%s%.*s", name, what.n ? " " : "", SL(what)) : NULL;
+	/* its name is a hash */
+	return is ? xasprintf("%s%s%.*s%s", name, what.n ? " " : "", SLN(what, 8), what.n > 8 ? "..." : "") : NULL;
 }
 
 static int longest_first(const void *a, const void *b)

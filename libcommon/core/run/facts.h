@@ -502,9 +502,9 @@ FACT(fact_worker);
 	X(of, U64, calls, NULL, NULL)
 FACT(fact_phase);
 
-/* A run of the C++ compiler ("compile_file": torch/_inductor/cpp_builder.py, run_compile_cmd), in the order in which they ended. Kernels are
- * built by threads that have no compile id, one run for each; an end belongs to the run that began first, which is right as long as they take
- * about equally long. */
+/* A run of the C++ compiler ("compile_file": torch/_inductor/cpp_builder.py, run_compile_cmd), in the order in which they ended. Kernels
+ * are built by threads that have no compile id, one run for each; an end belongs to the run that began first, which is right as long as
+ * they take about equally long. */
 #define ROW_fact_build(X, of) \
 	X(of, SRC, src, NULL, NULL) \
 	X(of, INDEX, compile, NULL, "that waits for it; or NONE") \
