@@ -1,10 +1,11 @@
-/* loader.c - which package a model is loaded from: torch's AOTIModelPackageLoader unpacks it into a temporary folder, whose name says nothing
- * to a user. Its constructor (torch/csrc/inductor/aoti_package/model_package_loader.h) is called through libpt2probe.so:
+/* loader.c - which package a model is loaded from: torch's AOTIModelPackageLoader unpacks it into a temporary folder, which the user does
+ * not know. Its constructor (torch/csrc/inductor/aoti_package/model_package_loader.h) is called through libpt2probe.so:
  *
  *     (this, const std::string &package, const std::string &model_name, bool, size_t, c10::DeviceIndex)         torch 2.7 to 2.14
  *     ... with one bool more                                                                                    torch 2.15
  *
- * Words are passed on as they are. It may throw through this frame, which then leaves `loading` as it is: the position on the stack tells. */
+ * Words are passed on as they are. It may throw through this frame, which then leaves `loading` as it is: the position on the stack shows
+ * it. */
 #include "probe.h"
 
 #include <stdlib.h>
@@ -67,14 +68,16 @@ static void construct(const char *symbol, construct_fn *ours, void *self, const 
 }
 
 /* Named as in torch: of an object itself (C1), and as a part of a derived one (C2), which Python's is. */
-#define CONSTRUCTOR(function, symbol) \
-	__attribute__((visibility("default"))) construct_fn function __asm__(symbol); \
-	void function(void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d) \
+#define CONSTRUCTOR(symbol) \
+	__attribute__((visibility("default"))) construct_fn symbol; \
+	void symbol(void *self, const void *package, const void *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d) \
 	{ \
-		construct(symbol, function, self, package, name, a, b, c, d); \
+		construct(#symbol, symbol, self, package, name, a, b, c, d); \
 	}
-#define LOADER(which) "_ZN5torch8inductor22AOTIModelPackageLoader" which "ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_bma"
-CONSTRUCTOR(probe_loader_c1, LOADER("C1"))
-CONSTRUCTOR(probe_loader_c2, LOADER("C2"))
-CONSTRUCTOR(probe_loader_c1_2_15, LOADER("C1") "b")
-CONSTRUCTOR(probe_loader_c2_2_15, LOADER("C2") "b")
+#define LOADER(which, more) \
+	LOADER_NAMED(_ZN5torch8inductor22AOTIModelPackageLoader##which##ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_bma##more)
+#define LOADER_NAMED(symbol) CONSTRUCTOR(symbol)
+LOADER(C1, )
+LOADER(C2, )
+LOADER(C1, b)
+LOADER(C2, b)

@@ -165,7 +165,8 @@ static void compare(struct session *s, const char *subject, const struct operand
 	if (!f || f->kind != NAN_PRODUCED || f->bad == NONE) /* an input, a weight: the finding already says whose */
 		return;
 	a->asked = true;
-	if (pair_open(&p, s->o->against, subject, (struct pair_options){.weights = s->o->how.weights, .model = s->o->how.model}, &err) < 0) {
+	if (pair_open(&p, s->o->against, subject, (struct pair_options){.weights = s->o->how.weights, .model = s->o->how.model}, &err) <
+	    0) {
 		buf_adds(&a->why, err.text);
 		pair_close(&p);
 		return;

@@ -15,8 +15,8 @@ enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
 
 struct printer_options {
 	const struct watch_recorded *recorded; /* the command runs a bundle's graph again; NULL */
-	int level;  /* -1: not given */
-	int format; /* index into main.c's list: enum tensor_format by format_of() */
+	int level;                             /* -1: not given */
+	int format;                            /* index into main.c's list: enum tensor_format by format_of() */
 	int error_exitcode, last;
 	const char *output, *diff, *html, *record, *ima, *chrome_trace, *calls, *runs, *graph, *step, *log;
 	struct run_how how;

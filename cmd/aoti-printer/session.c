@@ -197,8 +197,13 @@ static int end_early(struct session *s, struct watch *w)
 
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
-	struct watch_options wo = {
-	    .how = s->o->how, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec, .recorded = s->o->recorded};
+	struct watch_options wo = {.how = s->o->how,
+				   .tick = tick,
+				   .user = s,
+				   .quiet = s->o->quiet,
+				   .command = in->command,
+				   .no_exec = s->o->no_exec,
+				   .recorded = s->o->recorded};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {

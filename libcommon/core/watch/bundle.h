@@ -14,8 +14,8 @@
  *     "graph"               "3_backward"
  *     "program"             "model/fx_graph_runnable.py": torch's program that runs the FX graph (after AOTAutograd), without values; its
  *                           placeholders are the inputs, in order. Null: this torch does not keep it
- *     "table"               "model/names.json": the graph's contract, with the program's names and lines (share/jit/rewrite.py, _arm_table).
- *                           Null: older bundles
+ *     "table"               "model/names.json": the graph's contract, with the program's names and lines (share/jit/rewrite.py,
+ *                           _arm_table). Null: older bundles
  *     inputs: "number"      of an input that is an integer (a size), its value; "file" is null then
  *     model/NAME.py         the generated text
  *
