@@ -5,7 +5,7 @@
 readme=$ROOT/tests/data/README.md
 
 # The rows that both documents have, and the numbers of the run.
-rows='[.inputs, (.summary | del(.findings, .errors, .warnings, .notes)), .compiles, .attempts, .frames, .graph_breaks, .recompiles, .recompile_limits,
+rows='[.inputs, (.summary | del(.findings, .ignored, .errors, .warnings, .notes)), .compiles, .attempts, .frames, .graph_breaks, .recompiles, .recompile_limits,
 	.failures, .symbols, .bounds, .caches, .cudagraph_skips, .compiler_errors, .paths, .unknown_keys, .damage]'
 
 compare() { # NAME LOG...: what is the same, and of fxexplain's what it counts, and times that do not add up, or are longer than the clock says

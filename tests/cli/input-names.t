@@ -45,8 +45,8 @@ is "aoti-verify: nothing to say about that" "$(grep -c beside err)" 0
 exits "aoti-nanassert --against lends the names" 0 aoti-nanassert --against=named.pt2 alone/model.pt2 good.npz
 exits "aoti-checkinputs --against lends the names" 0 aoti-checkinputs --against=named.pt2 alone/model.pt2 good.npz
 like "it checks the call" "$(cat out)" 'all inputs fit'
-exits "--against a program with other inputs" 2 aoti-checkinputs --against=other.pt2 alone/model.pt2 good.npz
-like "the message says so" "$(cat err)" "'other.pt2' takes other inputs than the model"
+exits "--against a program with other inputs" 3 aoti-checkinputs --against=other.pt2 alone/model.pt2 good.npz
+like "the message says so" "$(cat err)" "'other.pt2' has other inputs than the model"
 exits "--against what cannot be read" 3 aoti-checkinputs --against=good.npz alone/model.pt2 good.npz
 exits "pt2: a model, its program and a file" 0 pt2 check named.pt2 alone/model.pt2 good.npz
 exits "pt2: NaN" 0 pt2 nan named.pt2 alone/model.pt2 good.npz

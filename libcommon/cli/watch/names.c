@@ -78,7 +78,7 @@ static int lend_named(struct contract *c, const char *path, struct err *err)
 	if (open_program(path, &from, err) < 0)
 		return -1;
 	if (!same_inputs(c, &from))
-		return err_set(err, EXIT_USAGE, "'%s' takes other inputs than the model: it cannot name them", path);
+		return err_set(err, EXIT_INPUT, "'%s' has other inputs than the model: is it the program that was compiled?", path);
 	lend(c, &from);
 	return 1;
 }

@@ -47,7 +47,16 @@ static void follows(struct explanation *x, struct finding *g, struct finding *r)
 	if (r->cause.n)
 		buf_addf(&what, ": %.*s", SLN(r->cause, CLIP));
 	g->follows = explain_textf(x, "%.*s%s%.*s", SLN(g->follows, 4 * CLIP), g->follows.n ? "\n" : "", SL(buf_slice(&what)));
-	g->cost = explain_textf(x, "%.*s; causes: %.*s", SLN(g->cost, 4 * CLIP), SL(buf_slice(&what)));
+	uint32_t before = 0;
+	for (struct slice rest = g->follows, line; slice_line(&rest, &line);)
+		before++;
+	char more[32];
+	const int n = snprintf(more, sizeof(more), " and %u more", before - 2);
+	if (before == 1)
+		g->cost = explain_textf(x, "%.*s; causes: %.*s", SLN(g->cost, 4 * CLIP), SL(buf_slice(&what)));
+	else
+		g->cost = explain_textf(x, "%.*s and %u more",
+					SL(slice_ends(g->cost, more) ? slice_of(g->cost.p, g->cost.n - (size_t)n) : g->cost), before - 1);
 	if (r->level > g->level)
 		g->level = r->level;
 	g->in_python |= r->in_python;

@@ -95,9 +95,10 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		w->change = explain_textf(x, "%.*s now %s", SLN(name, CLIP),
 					  slice_find(g, "requires_grad=0") ? "requires grad" : "does not require grad");
 		/* Not x.detach(): what comes from a layer before would no longer be trained. */
-		w->hint = SLICE(
-		    "Two variants are right where it is called with and without gradients; for one, call it under one grad mode, with "
-		    "arguments that always have the same requires_grad.");
+		w->fix = explain_textf(x,
+				       "Always call it with %.*s of the same requires_grad; where it is called with and without gradients, "
+				       "two variants are right.",
+				       SLN(name, CLIP));
 		return true;
 	}
 	w->kind = slice_is(what, "dtype") ? GUARD_DTYPE : slice_is(what, "rank") ? GUARD_RANK : GUARD_TENSOR;
