@@ -22,7 +22,8 @@ static bool is_package(struct slice within)
 
 /* Without threads, kernels are built where the code is loaded, after the header: it is preprocessed in each process (for its hash), and
  * then precompiled unless it is there (torch/_inductor/codecache.py, _precompile_header). What runs while code is generated asks the
- * compiler which vector instructions work here (torch/_inductor/cpu_vec_isa.py). kernels: how many were built for this input, if all were. */
+ * compiler which vector instructions work here (torch/_inductor/cpu_vec_isa.py). kernels: how many were built for this input, if all
+ * were. */
 static void classify(const struct facts *f, uint32_t input, uint32_t kernels, enum build_kind *kind)
 {
 	const bool threads = f->input[input].config.compile_threads > 1;
