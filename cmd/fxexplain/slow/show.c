@@ -280,4 +280,7 @@ void slow_show(struct screen *out, const struct slow *s, const struct explain_op
 	if (s->unread)
 		buf_addf(&out->b, "\n%u of %u graphs could not be read: modules and repeated blocks are those of the others.\n", s->unread,
 			 s->graphs);
+	if (s->n_remedy)
+		buf_adds(&out->b, "\nTo have regions and settings tried on the program, by the clock, with equal results:\n"
+				  "  fxexplain mend --slow -- python app.py\n");
 }
