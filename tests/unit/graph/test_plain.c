@@ -224,7 +224,8 @@ static const struct {
      REPRO_CHECK_SAME,
      "import copy\nimport torch\nfrom torch._dynamo.utils import same\n\ndef f(x):\n    add = x + 1\n    return "
      "x.copy_(add)\n\ntorch.manual_seed(0)\n"
-     "x = torch.randn(4)\n\ndef run(f):\n    args = copy.deepcopy((x,))\n    out = f(*args)\n    return out\n\nexpected, actual = run(f), "
+     "x = torch.randn(4)\n\ndef run(f):\n    args = copy.deepcopy((x,))\n    out = f(*args)\n    return [out, args[0]]\n\nexpected, actual "
+     "= run(f), "
      "run(torch.compile(f))\n"
      "print(expected, actual, sep='\\n')\nassert same(expected, actual, tol=1e-3, equal_nan=True)\n",
      NULL},

@@ -354,10 +354,7 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 					r->flags |= REC_MALFORMED;
 			}
 		} else if (slice_is(key, "subgraph_name")) {
-			if (json_is(t, v, JSON_STRING))
-				r->subgraph = v;
-			else if (!json_is(t, v, JSON_NULL))
-				r->flags |= REC_MALFORMED;
+			r->subgraph = json_is(t, v, JSON_STRING) ? v : NONE;
 		} else {
 			enum trace_kind kind = trace_kind_of(key);
 			if (kind == KIND_COUNT) {
