@@ -212,7 +212,7 @@ static char **with_kept(int *argc, char **argv)
 /* ---- operands ---- */
 
 /* What can be read only once is copied, so that more than one tool can read it. */
-static const char *copied(struct visit *v, const char *path, struct err *err)
+static char *copied(struct visit *v, const char *path, struct err *err)
 {
 	static unsigned number;
 	static char chunk[1 << 16];
@@ -303,12 +303,15 @@ static void look_at(struct visit *v, const char *path)
 		*t = (struct thing){.path = path, .name = path, .kind = THING_INPUTS};
 		return;
 	}
-	const char *file = once(path) ? copied(v, path, &err) : path;
+	char *copy = once(path) ? copied(v, path, &err) : NULL;
+	const char *file = once(path) ? copy : path;
 	if (!file || thing_look(t, file, strcmp(path, "-") ? path : "(standard input)", &err) < 0)
 		not_there(path, &err);
 	t->piped = file != path;
-	if (t->kind == THING_NOTEBOOK)
+	if (t->kind == THING_NOTEBOOK) {
 		read_notebook(v, t);
+		free(copy);
+	}
 }
 
 static void look(struct visit *v, const struct operands *in)
