@@ -11,10 +11,10 @@ called() { sed -nE '/def (f|forward)\(/,/return/p' "$1" | grep -oE 'torch\.(nn\.
 # fails FILE TEXT: run by itself it fails, with that text.
 fails() { ! "$python" "$1" >said 2>&1 && grep -q "$2" said; }
 
-exits "numbers: the program's own check fails" 0 fxminify -j1 -o numbers.py -- "$python" "$ROOT/tests/live/program/own_check.py"
-is "numbers: what is left" "$(called numbers.py)" relu
-like "numbers: expected and actual" "$(cat numbers.py)" "# expected = .*# actual = "
-ok "numbers: it fails by itself" fails numbers.py AssertionError
+exits "numbers: the program's own check fails" 0 fxminify -j1 -o own.py -- "$python" "$ROOT/tests/live/program/own_check.py"
+is "numbers: what is left" "$(called own.py)" relu
+like "numbers: expected and actual" "$(cat own.py)" "# expected = .*# actual = "
+ok "numbers: it fails by itself" fails own.py AssertionError
 
 exits "later: the second call kills the process" 0 fxminify -j1 -o later.py -- "$python" "$ROOT/tests/live/program/later.py"
 is "later: what is left" "$(called later.py)" "ops.planted.boom.default"
