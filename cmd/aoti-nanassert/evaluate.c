@@ -174,6 +174,7 @@ void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t 
 		buf_addf(&place, "%.*s:%llu", SL(file), (unsigned long long)at.line);
 	}
 	const uint32_t inf = firstnan_infinity(f, node);
+	c->finite = inf == NONE || firstnan_pole(f, inf);
 	if (inf != NONE) {
 		struct buf from = {0}, where = {0};
 		firstnan_explain_infinity(f, inf, &from);
@@ -265,6 +266,10 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 		buf_adds(&run.why, "which node it computes is not recorded");
 	const int found = n ? firstnan_find(&run, target, n, &node) : -1;
 	evaluate_result(s, &run, found, node, c);
+	for (uint32_t i = 0; i < f->call.n_values; i++) {
+		const struct tensor_stats *t = &f->call.value[i].v.stats;
+		c->finite &= !f->call.value[i].v.before || !t->known || !(t->pos_inf || t->neg_inf);
+	}
 	take_lines(s, &x, &run, f);
 	firstnan_close(&run);
 	fx_close(&x);

@@ -168,6 +168,18 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	}
 }
 
+static void show_scaler(struct screen *s, const struct nan_finding *f)
+{
+	if (!f->scaled)
+		return;
+	row(s, "scaler");
+	if (!f->skipped)
+		buf_adds(&s->b, "GradScaler did not skip this step\n");
+	else
+		buf_addf(&s->b, "not its own: in %u steps in a row that GradScaler skipped, while its scale fell from %g to %g\n",
+			 f->skipped, f->scale_from, f->scale_to);
+}
+
 static void show_list(struct screen *s, const char *label, const struct slice *v, uint32_t n)
 {
 	if (!n)
@@ -347,6 +359,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 			buf_addf(&s->b, "%.*s)\n", SL(f->call.c.text));
 	}
 	show_guesses(s, f);
+	show_scaler(s, f);
 	if (f->why && f->why->found)
 		row(s, "kernel"), buf_addf(&s->b, "%.*s\n", SL(f->call.c.name));
 	if (f->call.c.kind != DUMP_RUN)

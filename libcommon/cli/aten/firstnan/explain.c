@@ -551,3 +551,25 @@ void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct b
 	explain(&(struct telling){f, true, text, &reason}, node);
 	buf_release(&reason);
 }
+
+bool firstnan_pole(const struct firstnan *f, uint32_t node)
+{
+	static const char *const logs[] = {"log", "log2", "log10", "reciprocal", "rsqrt", NULL};
+	const struct slice name = base_name(f->g, node);
+	const bool divides = slice_is(name, "div") || slice_is(name, "true_divide");
+	const bool power = slice_is(name, "pow");
+	const struct aten_tensor *out = firstnan_tensor(f, node);
+	const struct gvalue *a = arg_of(f, node, divides);
+	const struct aten_tensor *in = a && a->kind == GV_NODE ? firstnan_tensor(f, a->node) : NULL;
+	const int64_t at = out ? first_bad(&(struct telling){.f = f, .inf = true}, out) : -1;
+	double v;
+	if (at < 0 || (!divides && !power && !is_one_of(name, logs) && !slice_is(name, "log1p")))
+		return false;
+	if (in) {
+		const int64_t place = same_place(in, out, at);
+		v = place < 0 ? 1 : element(in, place);
+	} else if (!a || !literal(f, a, &v)) {
+		return false;
+	}
+	return slice_is(name, "log1p") ? v == -1 : v == 0;
+}

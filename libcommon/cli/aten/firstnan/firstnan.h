@@ -55,6 +55,8 @@ void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct b
 /* Where the infinities that it met began: the first node, in the graph's order, that holds one although no operand of it does; NONE: there
  * was none, or they were read. */
 uint32_t firstnan_infinity(const struct firstnan *f, uint32_t node);
+/* Is the infinity of a node that firstnan_infinity gave a pole, as log(0) or 1 / 0? Else it is an overflow. */
+bool firstnan_pole(const struct firstnan *f, uint32_t node);
 /* The innermost line of the user's program that a node comes from; if it has none, that of its nearest operand, or user. */
 bool firstnan_line(const struct firstnan *f, uint32_t node, struct srcloc *at);
 
