@@ -50,6 +50,7 @@ static void out_why(struct json_out *o, const struct nan_cause *c)
 	json_member_some(o, "node", c->node);
 	json_member_some(o, "op", c->op);
 	json_member_some(o, "python", c->line);
+	json_member_some(o, "python_too", c->other);
 	json_member_some(o, "infinity", c->infinity);
 	json_member_some(o, "unknown", c->unknown);
 	json_close(o);

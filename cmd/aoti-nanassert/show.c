@@ -129,6 +129,11 @@ static bool show_cause(struct screen *s, const struct nan_finding *f)
 			put_style_text(s, STYLE_LINE, c->line);
 			buf_addc(&s->b, '\n');
 		}
+		if (c->other.n) {
+			row(s, "");
+			put_style_text(s, STYLE_LINE, c->other);
+			buf_addc(&s->b, '\n');
+		}
 		if (c->infinity.n) {
 			row(s, "first inf");
 			buf_addf(&s->b, "%.*s\n", SL(c->infinity));

@@ -161,6 +161,22 @@ is "... not single infinities" "$(jq -c '[.found, .explosions]' f.json) $status"
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(0.0,) * 3 if i > 6 else (1.0,) * 3)'
 is "... what becomes all zeros" "$(jq -c '.explosions[0] | [.tensor, .zero, .run]' f.json) $status" '["the gradient of output 0",true,9] 1'
 
+units='
+def train(i, alive): step(g=[1.0 + i / 9 if k < alive else 0.0 for k in range(40)])'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 1)"
+is "... of which nearly all becomes 0: dead units" "$(jq -c '.explosions[0] | [.tensor, .zero, .zeros, .run]' f.json) $status" \
+	'["the gradient of output 0",true,0.975,9] 1'
+run aoti-nanassert --explode --log f.txt -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 1)"
+like "... in words" "$(head -n 1 f.txt)" 'input the gradient of output 0 is 0 in 97.5 % of its elements from run 7 of 3_backward'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 8 if i < 7 else 1)"
+is "... not where most were 0 before" "$(jq -c .explosions f.json) $status" '[] 0'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 3)"
+is "... nor where more than 5 % stay" "$(jq -c .explosions f.json) $status" '[] 0'
+
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
 like "--fail raises an exception at that line" "$(cat err)" "line $line, in call"
 like "... its message has the finding" "$(cat err)" 'RuntimeError: .*cpp_fused_log_0 \(call 0, graph.py:[0-9]+\) wrote 1 NaN and 0 infinities into buf0'

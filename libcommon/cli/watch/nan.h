@@ -55,6 +55,7 @@ struct nan_cause {
 	struct slice node, op;
 	struct slice place;    /* "loss.py:19"; may be empty, as the next */
 	struct slice line;     /* "app/loss.py:19 in f: e = p * torch.log(p)" */
+	struct slice other;    /* of a package: the program's own line that called it; of an optimizer: torch's; may be empty */
 	struct slice infinity; /* where the infinities that it met began: "log(0) = -inf at [3, 1], loss.py:19"; may be empty */
 	struct slice unknown;  /* why it could not be evaluated */
 };

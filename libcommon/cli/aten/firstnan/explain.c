@@ -478,6 +478,13 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 	return o->n > 0;
 }
 
+/* An empty tensor has no data. */
+static bool is_empty(const struct firstnan *f, uint32_t node)
+{
+	const struct aten_value *v = &f->value[node - f->first];
+	return f->state[node - f->first] != FIRSTNAN_FAILED && v->kind == ATEN_TENSOR && !aten_numel(v->tensor);
+}
+
 /* One node at one element of (one of) its results, without that. */
 static void add_expression(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth)
 {
@@ -500,6 +507,12 @@ static void add_expression(const struct telling *t, uint32_t node, const struct 
 		buf_addc(t->text, ')');
 		if (!depth)
 			reason_of_reduction(t->reason, name, &s);
+		return;
+	}
+	if (is_one_of(name, reductions) && first && first->kind == GV_NODE && is_empty(f, first->node)) {
+		buf_addf(t->text, "%.*s(no elements)", SL(name));
+		if (!depth)
+			buf_addf(t->reason, "%.*s of no elements", SL(name));
 		return;
 	}
 	buf_addf(t->text, "%.*s(", SL(name));
