@@ -403,6 +403,8 @@ bool ops_look(const struct model *m, struct ops_value *x, bool again);
 /* Examines them: reports before and after the call. */
 void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* A step of GradScaler ended. What was kept in a skipped one does not count (CALLS_KEEP). */
+void ops_keep_step(bool skipped);
 /* Examines the model's inputs or outputs. Returns whether any of them is bad. */
 bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, size_t n, bool output);
 

@@ -157,7 +157,8 @@ static int put_jit(struct live *l, struct err *err)
 	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},
 					       {"sitecustomize.py", "sitecustomize.py"},
 					       {"rewrite.py", "rewrite.py"},
-					       {"nodes.py", "nodes.py"}};
+					       {"nodes.py", "nodes.py"},
+					       {"scaler.py", "scaler.py"}};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (make_folder(path, 0700) < 0)
