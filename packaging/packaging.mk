@@ -7,7 +7,7 @@ docs_at  ?= $(docdir)
 docs     := $(filter-out docs/dev/HACKING.md,$(wildcard docs/*/*.md))
 docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs))))
 manuals  := $(wildcard man/*.1)
-guest    := $(probe) $(shim) $(runner)
+guest    := $(probe) $(heap) $(shim) $(runner)
 # Which folders `make install` made is for `make uninstall`; packaged=1: a package manager knows.
 packaged ?=
 
@@ -71,7 +71,7 @@ install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir,
 
 install-strip: install          ## the same without what is for debuggers
 	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
-	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
+	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(heap) $(shim)))
 
 uninstall:                      ## remove what install put there, and the folders that it made, if they are empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \

@@ -156,7 +156,7 @@ void document_write(struct buf *b, const struct session *s)
 	json_member(&o, "subject", slice_str(s->subject));
 	json_member_u64(&o, "calls", s->nan.calls);
 	json_member_u64(&o, "lost", s->watch ? s->watch->calls.lost : s->dump ? s->dump->lost : 0);
-	json_member_bool(&o, "found", s->nan.n || exploded_n(s->exploded));
+	json_member_bool(&o, "found", s->nan.n || exploded_n(s->exploded) || guard_found(s->watch ? s->watch->guard : NULL));
 	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < s->nan.n && (i == 0 || s->o->all); i++)
 		out_finding(&o, &s->nan.finding[i]);

@@ -25,7 +25,7 @@ static void set_wants(const struct nanassert_options *o, bool scans, bool live, 
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
-	guard_want(c, o->how.bounds, live);
+	guard_want(c, &o->how, live);
 	if (o->stops) {
 		c->first_run = c->last_run = o->stop_run;
 		c->one_call = o->stop_call + 1;
@@ -296,7 +296,8 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		passed += s->nan.finding[i].passed_on;
 	}
 	if (!s->nan.n) {
-		buf_adds(b, s->failure.len ? ", nothing found before that" : ", nothing found");
+		const char *nothing = guard_found(w->guard) ? ", no NaN or infinity found" : ", nothing found";
+		buf_addf(b, "%s%s", nothing, s->failure.len ? " before that" : "");
 		add_unread(b, s);
 	} else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, plural(times), s->nan.n, plural(s->nan.n));

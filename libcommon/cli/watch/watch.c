@@ -426,6 +426,7 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 	if (w->guard) {
 		w->guard->runs = w->live.calls;
 		w->guard->twice = o->calls.want & CALLS_BOUNDS_TWICE;
+		w->guard->alloc = o->calls.want & CALLS_BOUNDS_ALLOC;
 	}
 	if (r < 0)
 		watch_release(w);

@@ -84,6 +84,7 @@ enum calls_want {
 	CALLS_BOUNDS = 1 << 20,       /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
 	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
 	CALLS_ARENA = 1 << 22,        /* with CALLS_SAVE: all tensors of a process are in one file, one after the other */
+	CALLS_BOUNDS_ALLOC = 1 << 23, /* ... or instead of copies the memory of tensors itself is guarded (libprobe/heap/heap.h) */
 	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
