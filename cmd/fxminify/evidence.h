@@ -1,5 +1,5 @@
-/* evidence.h - what an issue says beside the program: how many runs fail, what eager does, which settings and passes of Inductor matter, what
- * other releases do, and torch's description of the machine.
+/* evidence.h - what an issue says beside the program: how many runs fail, what eager does, which settings and passes of Inductor matter,
+ * what other releases do, and torch's description of the machine.
  *
  *     evidence.c   runs share/fxminify/evidence.py on the delivered program, and adds what it found to it, as comments
  *     issue.c      --form issue: the text for PyTorch's tracker

@@ -33,14 +33,13 @@ int script_run(const char *python, const char *folder, const struct slice *text,
 	if (write_file(script, text, n, err) < 0 || write_file(config, &document, 1, err) < 0)
 		return -1;
 	const char *const argv[] = {python, script, config, NULL};
-	const struct child_spec spec = {
-	    .argv = argv,
-	    .env_set = env,
-	    .same_group = true,
-	    .die_with_parent = true,
-	    .in.how = CHILD_NULL,
-	    .out.how = CHILD_NULL, /* torch's bisector prints, also at its end */
-	    .grace_ms = 5000};
+	const struct child_spec spec = {.argv = argv,
+					.env_set = env,
+					.same_group = true,
+					.die_with_parent = true,
+					.in.how = CHILD_NULL,
+					.out.how = CHILD_NULL, /* torch's bisector prints, also at its end */
+					.grace_ms = 5000};
 	if (child_run(&spec, &r, err) < 0)
 		return -1;
 	*status = child_signalled() ? 128 + child_signalled() : r.sig ? 128 + r.sig : r.status;

@@ -76,7 +76,7 @@ class Evidence:
         r = run(text, {**self.config, "timeout": limit}, path=self.config["file"], **how)
         if r.get("type") == "timeout":
             self.cache()
-            if limit < self.config["timeout"]:  # this is no answer
+            if limit < self.config["timeout"]:  # that run was cut short
                 raise TimeoutError
         return r
 

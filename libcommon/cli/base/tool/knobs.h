@@ -26,7 +26,7 @@
 	X("pattern_matcher", "False", "", "the pattern matcher") \
 	X("max_fusion_size", "1", "", "kernel fusion") \
 	X("cpp.simdlen", "1", "", "vectorized C++ kernels")
-/* Only a compiler's failure, or that of a graph alone, is looked at so closely. */
+/* Tried on a program of a few operations only: each costs a run. */
 #define MORE_KNOBS(X) \
 	X("epilogue_fusion", "False", "", "fusion into what follows a matrix multiplication") \
 	X("max_autotune", "False", "", "choosing kernels by measuring them") \
