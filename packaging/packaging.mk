@@ -85,6 +85,10 @@ dist     ?= $(O)/dist
 ROOTS    ?= $(CURDIR)/$(O)/roots
 export ROOTS
 
+.PHONY: python
+python: all                     ## import pt2utils and its pytest plugin from this tree, with the tools built here: prints the PYTHONPATH to set
+	@packaging/wheel/checkout $(O)
+
 .PHONY: wheel check-wheel
 
 wheel:                          ## the Python wheels and a .tar.xz, in build/dist: for any Linux with glibc 2.28 (as root), or LOCAL=1: for this glibc
