@@ -235,6 +235,8 @@ static void finish_tool(struct server *s, struct job *j, const struct child_resu
 	LOCAL_BUF piece = {0};
 	child_output_text(&r->out, &text);
 	add_status(&text, r);
+	if (!own.allow_run && j->tool->with_files > MCP_READS && is_error(r))
+		buf_adds(&text, "[this server may run nothing: whoever started it can start 'pt2 mcp --allow-run']\n");
 	if (!text.len)
 		buf_adds(&text, "Nothing was found.\n");
 	answer_piece(answers_keep(&s->answers, j->title, &text), 0, j->tokens * MCP_BYTES_A_TOKEN, &piece);
@@ -652,9 +654,9 @@ const struct opt_command mcp_command = {
     .name = "mcp",
     .summary = "answer an assistant (Model Context Protocol)",
     .about = "How does my assistant ask these tools?",
-    .example = {{"project < /dev/null", "what an assistant starts"},
-		{"--allow-run project < /dev/null", "it may run programs, too"},
-		{"project traces < /dev/null", "two folders"}},
+    .example = {{"< /dev/null", "what an assistant starts"},
+		{"--allow-run . < /dev/null", "it may run programs, too"},
+		{". traces < /dev/null", "two folders"}},
     .options = options,
     .operands = "[DIR...]",
     .footer = "DIR: files are read in these folders alone. Default: the current one.",

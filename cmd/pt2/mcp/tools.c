@@ -256,7 +256,7 @@ static int add_things(const struct mcp_asked *a, const struct mcp_tool *t, const
 		      struct mcp_call *c, struct err *err)
 {
 	const uint32_t things = json_get(tape, arguments, "things");
-	if (things == NONE || !json_length(tape, things))
+	if (things == NONE || (json_is(tape, things, JSON_ARRAY) && !json_length(tape, things)))
 		return err_set(err, EXIT_USAGE, "%s needs 'things'%s", t->name, t->command && a->allow_run ? ", or a 'command'" : "");
 	c->reach = a->allow_run ? t->with_files : MCP_READS;
 	if (c->reach == MCP_READS)
