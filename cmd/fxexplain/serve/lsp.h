@@ -1,5 +1,6 @@
-/* lsp.h - what the Language Server Protocol 3.17 (microsoft.github.io/language-server-protocol) has besides its messages (base/rpc/rpc.h): its
- * positions, a line and a column, both from 0, columns in UTF-16 units, or in bytes if both sides support that; and its file URIs.
+/* lsp.h - what the Language Server Protocol 3.17 (microsoft.github.io/language-server-protocol) has besides its messages
+ * (base/rpc/rpc.h): its positions, a line and a column, both from 0, columns in UTF-16 units, or in bytes if both sides support that; and
+ * its file URIs.
  */
 #ifndef FXEXPLAIN_LSP_H
 #define FXEXPLAIN_LSP_H

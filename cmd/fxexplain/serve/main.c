@@ -1,4 +1,4 @@
-/* main.c - `fxexplain serve`: a Language Server Protocol server (base/rpc/rpc.h, lsp.h) for the program that wrote a trace. Findings are diagnostics of
+/* main.c - `fxexplain serve`: a Language Server Protocol server (lsp.h) for the program that wrote a trace. Findings are diagnostics of
  * the lines they are about, hovers show cause and cost, and one-line fixes (fix/) are code actions. A trace that is rewritten is read
  * again. Diagnostics follow the text in the editor: a line that moved is found again; a line that was changed has no diagnostics until
  * the next trace. */

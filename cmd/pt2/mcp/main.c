@@ -1,6 +1,6 @@
 /* main.c - `pt2 mcp`: the Model Context Protocol (modelcontextprotocol.io, 2024-11-05 to 2025-11-25) over standard input and output, for
- * assistants. Its tools are pt2's questions (tools.h), its resources pages, graphs and kernels (resources.h). Each call is a pt2 of its own,
- * started under Landlock so that it reads nothing outside of the folders that the server was started for; several may run at once, and are
+ * assistants. Its tools are pt2's questions (tools.h), its resources pages, graphs and kernels (resources.h). Each call is a process of
+ * pt2, started under Landlock so that it reads nothing outside of the folders that the server was started for; several may run at once, and are
  * cancelled as the protocol has it. Without --allow-run nothing is executed. */
 #include "door/visit.h"
 #include "mcp/resources.h"
@@ -45,7 +45,7 @@ struct job {
 	struct child *child;
 	const struct mcp_tool *tool; /* NULL: a resource is read */
 	struct resource resource;
-	char *id, *token; /* JSON; token: NULL if nobody wants to know how far it is */
+	char *id, *token; /* JSON; token: NULL if the client did not ask for progress */
 	char *title, *folder;
 	uint64_t tokens;
 	enum mcp_reach reach;
@@ -117,7 +117,7 @@ static int build_walls(void *arg)
 	struct err err;
 	if (confine_no_new_privs(&err) < 0)
 		return errno;
-	confine_below((const char *const *)s->readable.v, s->writable); /* a kernel without it was told of at the start */
+	confine_below((const char *const *)s->readable.v, s->writable); /* without Landlock there was a warning at the start */
 	return 0;
 }
 
@@ -441,7 +441,7 @@ static void read_resource(struct server *s, uint32_t params)
 	"pt2utils looks at programs that use torch.compile or AOTInductor and are broken, wrong or slow. Start with 'explain' and the " \
 	"file that " \
 	"the user has: a TORCH_TRACE log, the text of the error saved to a file, a .pt2. Read verdicts as they are written: 'seen' and " \
-	"'follows' are facts, 'likely' is a guess, 'not known' is no accusation. A fix that is not said to be tried was not tried. The " \
+	"'follows' are facts, 'likely' is a guess, 'not known' accuses nothing. Only a fix that is called tried was tried. The " \
 	"last " \
 	"lines name the command that goes on."
 

@@ -19,7 +19,7 @@ void roots_release(struct roots *r);
 
 /* A path below one of them, resolved; a relative one is below the first. */
 char *roots_path(const struct roots *r, const char *path, struct err *err);
-/* An operand of the tools: a path, NAME=PATH, PATH:KEY, or what is no path at all (a spec: f32[8,10]; last~1). */
+/* An operand of the tools: a path, NAME=PATH, PATH:KEY, or anything but a path (a spec: f32[8,10]; last~1). */
 char *roots_word(const struct roots *r, const char *word, struct err *err);
 
 #endif

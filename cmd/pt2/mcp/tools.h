@@ -24,7 +24,7 @@ struct mcp_tool {
 	const char *things;        /* what they are; NULL: it takes none */
 	bool question;             /* it takes one of the words below */
 	bool command;              /* and a program in their place */
-	enum mcp_reach with_files; /* what it does with things that are no trace or text */
+	enum mcp_reach with_files; /* what it does with things other than traces and texts */
 };
 extern const struct mcp_tool mcp_tools[]; /* a NULL name ends */
 const struct mcp_tool *mcp_tool(struct slice name);
