@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { GUARD_RECORDS = 4096 }; /* of the log, of which only the last ones are looked at, where the model died: findings are events */
+
 static void drain(void *user, struct watch *w)
 {
 	struct watch_call c;
@@ -16,6 +18,7 @@ int guard_run(const struct watch_options *o, struct guard *b, struct run_result 
 	struct watch_options own = *o;
 	struct watch w;
 	own.calls = (struct calls_config){.want = CALLS_NAMES | CALLS_BOUNDS | CALLS_BOUNDS_TWICE,
+					  .records = GUARD_RECORDS,
 					  .last_run = UINT32_MAX,
 					  .lo = (double)-INFINITY,
 					  .hi = (double)INFINITY};
