@@ -10,9 +10,7 @@
 
 static struct slice op_of(const struct reference *ref, uint32_t node)
 {
-	const struct slice op = graph_op_text(ref->g, ref->first + node), aten = slice_behind(op, "aten.");
-	const char *dot = slice_chr(aten, '.');
-	return dot ? slice_of(aten.p, (size_t)(dot - aten.p)) : aten;
+	return slice_until(slice_behind(graph_op_text(ref->g, ref->first + node), "."), "."); /* of "aten.linear.default" */
 }
 
 static bool is_one_of(struct slice op, const char *const *names, size_t n)
