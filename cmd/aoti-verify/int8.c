@@ -25,7 +25,7 @@ static bool is_product(const struct reference *ref, uint32_t node)
 {
 	static const char *const names[] = {"linear", "matmul",           "mm",          "addmm",  "bmm",    "baddbmm",
 					    "conv1d", "conv_transpose1d", "convolution", "conv2d", "conv3d", "conv_transpose2d",
-					    "einsum", "conv_transpose3d"};
+					    "einsum", "conv_transpose3d", "_int_mm"};
 	return is_one_of(op_of(ref, node), names, ARRAY_LEN(names));
 }
 
@@ -34,14 +34,16 @@ static bool is_conv(struct slice op) { return slice_starts(op, "conv"); }
 /* What changes neither numbers nor how they are quantized. */
 static bool is_layout(struct slice op)
 {
-	static const char *const names[] = {"view",    "reshape", "permute", "transpose", "t",     "expand",   "contiguous", "clone",    "unsqueeze",
-					    "squeeze", "to",      "_to_copy", "flatten",  "slice", "unflatten", "alias",     "detach", "convert_element_type"};
+	static const char *const names[] = {"view",       "reshape", "permute",   "transpose", "t",      "expand",
+					    "contiguous", "clone",   "unsqueeze", "squeeze",   "to",     "_to_copy",
+					    "flatten",    "slice",   "unflatten", "alias",     "detach", "convert_element_type"};
 	return is_one_of(op, names, ARRAY_LEN(names));
 }
 
+/* Or an int8 weight, which torchao converts and multiplies by its scale after the product. */
 static bool is_dequantize(const struct reference *ref, uint32_t node)
 {
-	return slice_find(graph_op_text(ref->g, ref->first + node), "dequantize") != NULL;
+	return ref->v[node].tensor->dtype == DTYPE_I8 || slice_find(graph_op_text(ref->g, ref->first + node), "dequantize") != NULL;
 }
 
 struct product_operands {

@@ -406,7 +406,8 @@ static void int8_rows(struct screen *s, const struct verifier *v)
 	int8_report(&r, v);
 	const struct held *h = v->n_trials ? &v->trial[0]->h : NULL;
 	if (r.n) {
-		buf_addf(&b, "%u of %u quantized product%s ran in int8 (matrix products and convolutions)", r.n_int8, r.n, r.n == 1 ? "" : "s");
+		buf_addf(&b, "%u of %u quantized product%s ran in int8 (matrix products and convolutions)", r.n_int8, r.n,
+			 r.n == 1 ? "" : "s");
 		if (r.n_others)
 			buf_addf(&b, "; %u %s not quantized", r.n_others, r.n_others == 1 ? "is" : "are");
 		show_row(s, "int8", &b);

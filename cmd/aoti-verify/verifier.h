@@ -114,9 +114,9 @@ struct int8_product {
 	const char *why; /* not in int8 */
 };
 struct int8_report {
-	struct int8_product *v; /* with a quantized operand, in order */
+	struct int8_product *v;            /* with a quantized operand, in order */
 	uint32_t n, cap, n_int8, n_others; /* n_others: without one */
-	bool no_vnni; /* some ran in int8, and this processor has no instructions for it */
+	bool no_vnni;                      /* some ran in int8, and this processor has no instructions for it */
 };
 /* With the inputs of the first trial. */
 void int8_report(struct int8_report *r, const struct verifier *v);
