@@ -1,7 +1,7 @@
 /* int8.c - of a quantized model: which matrix products and convolutions ran in int8, and why others did not.
  *
- * A quantized product has an operand that is the result of a dequantize operator. torch.compile replaces it by an operator of oneDNN that takes
- * int8 only while freezing, and only where its pattern matches (torch 2.13 and 2.15, torch/_inductor/fx_passes/quantization.py:
+ * A quantized product has an operand that is the result of a dequantize operator. torch.compile replaces it by an operator of oneDNN
+ * that takes int8 only while freezing, and only where its pattern matches (torch 2.13 and 2.15, torch/_inductor/fx_passes/quantization.py:
  * _is_valid_dequant_linear_pattern, _is_valid_dequant_conv_pattern); nothing says so when it does not. */
 #include "model/doctor/doctor.h"
 #include "verifier.h"

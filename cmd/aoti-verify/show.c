@@ -371,7 +371,7 @@ static void headline(struct screen *s, const struct verifier *v)
 
 enum { MOST_PRODUCTS = 4 };
 
-/* Texts of int8.c: each stands once in memory. */
+/* Equal texts of int8.c are the same pointer. */
 static bool said_before(const struct int8_report *r, uint32_t i)
 {
 	for (uint32_t k = 0; k < i; k++)

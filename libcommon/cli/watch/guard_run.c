@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { GUARD_RECORDS = 4096 }; /* of the log, of which only the last ones are looked at, where the model died: findings are events */
+enum { GUARD_RECORDS = 4096 }; /* of the log, of which only the last ones are needed, if the model dies: findings are events */
 
 static void drain(void *user, struct watch *w)
 {
