@@ -159,8 +159,7 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	const void *data = v->data;
 	if (v->device != DEVICE_CPU && !(data = cuda_fetch(v->data, (size_t)bytes)))
 		return CALL_UNSAVED;
-	bool saved =
-	    together ? ops_put(path, t->pid, &m, data, t->scratch, place) : ops_save(path, named.v.saved, &m, data, t->scratch);
+	bool saved = together ? ops_put(path, t->pid, &m, data, t->scratch, place) : ops_save(path, named.v.saved, &m, data, t->scratch);
 	if (v->device != DEVICE_CPU)
 		cuda_drop((void *)(uintptr_t)data, (size_t)bytes);
 	return saved ? named.v.saved : CALL_UNSAVED;

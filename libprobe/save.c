@@ -13,8 +13,6 @@ struct out {
 	uint64_t at; /* .placed: of the next byte */
 };
 
-
-
 static void put_bytes(struct out *o, const void *p, size_t n)
 {
 	if (!o->failed && n && talk_write_at(o->fd, p, n, o->placed ? (int64_t)o->at : -1) < 0)

@@ -369,6 +369,62 @@ static void headline(struct screen *s, const struct verifier *v)
 	buf_release(&b);
 }
 
+enum { MOST_PRODUCTS = 4 };
+
+/* Equal texts of int8.c are the same pointer. */
+static bool said_before(const struct int8_report *r, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (r->v[k].why == r->v[i].why)
+			return true;
+	return false;
+}
+
+/* "linear (call 1, aoti_torch_cpu_mm_out), linear_1 (...): why", from product i on. */
+static void add_products(struct buf *b, const struct held *h, const struct int8_report *r, uint32_t i, uint32_t most)
+{
+	const char *why = r->v[i].why;
+	uint32_t n = 0;
+	for (; i < r->n; i++) {
+		const struct int8_product *p = &r->v[i];
+		if (p->why != why || n++ >= most)
+			continue;
+		buf_addf(b, "%s%.*s", n > 1 ? ", " : "", SLN(graph_name(h->ref.g, h->ref.first + p->node), 60));
+		if (p->call != NONE)
+			buf_addf(b, " (call %u, %.*s)", h->observed.call[p->call].d->call, SLN(h->observed.call[p->call].d->name, 60));
+	}
+	if (n > most)
+		buf_addf(b, " and %u more", n - most);
+	buf_addf(b, ": %s", why);
+}
+
+/* Of a quantized model: how many products ran in int8, and why others did not. */
+static void int8_rows(struct screen *s, const struct verifier *v)
+{
+	struct int8_report r;
+	struct buf b = {0};
+	int8_report(&r, v);
+	const struct held *h = v->n_trials ? &v->trial[0]->h : NULL;
+	if (r.n) {
+		buf_addf(&b, "%u of %u quantized product%s ran in int8 (matrix products and convolutions)", r.n_int8, r.n,
+			 r.n == 1 ? "" : "s");
+		if (r.n_others)
+			buf_addf(&b, "; %u %s not quantized", r.n_others, r.n_others == 1 ? "is" : "are");
+		show_row(s, "int8", &b);
+	}
+	for (uint32_t i = 0; i < r.n; i++)
+		if (!r.v[i].int8 && !said_before(&r, i)) {
+			add_products(&b, h, &r, i, v->o->all ? UINT32_MAX : MOST_PRODUCTS);
+			show_row(s, "not int8", &b);
+		}
+	if (r.no_vnni) {
+		buf_adds(&b, "this processor has no VNNI: oneDNN adds pairs of 8-bit products in 16 bits there, which can saturate");
+		show_row(s, "int8", &b);
+	}
+	buf_release(&b);
+	int8_release(&r);
+}
+
 /* A row for each trial. */
 static void trials(struct screen *s, const struct verifier *v)
 {
@@ -573,6 +629,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	trials(s, v);
 	operators(s, v);
 	reduced(s, v);
+	int8_rows(s, v);
 	weights(s, v);
 	findings(s, v, t);
 	findings(s, v, first_found(v, false));

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { GUARD_RECORDS = 4096 }; /* of the log, of which only the last ones are needed, if the model dies: findings are events */
+
 int run_take_bounds(void *how, const char *value, struct err *err)
 {
 	struct run_how *h = how;
@@ -25,7 +27,8 @@ int guard_run(const struct watch_options *o, struct guard *b, struct run_result 
 	struct watch_options own = *o;
 	struct watch w;
 	own.how.bounds = true;
-	own.calls = (struct calls_config){.want = CALLS_NAMES, .last_run = UINT32_MAX, .lo = (double)-INFINITY, .hi = (double)INFINITY};
+	own.calls = (struct calls_config){
+	    .want = CALLS_NAMES, .records = GUARD_RECORDS, .last_run = UINT32_MAX, .lo = (double)-INFINITY, .hi = (double)INFINITY};
 	guard_want(&own.calls, &own.how, false);
 	own.tick = drain;
 	if (watch_run(&w, &own, err) < 0)

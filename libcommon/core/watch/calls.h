@@ -164,7 +164,7 @@ struct call_value {
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
 	double element;
-	uint64_t at; /* linear index plus 1; 0: unknown */
+	uint64_t at;    /* linear index plus 1; 0: unknown */
 	uint64_t place; /* CALL_SAVED_ARENA: in bytes */
 };
 

@@ -114,8 +114,8 @@ struct verify {
 	size_t words;
 	bool *questioned;
 	struct cut *room; /* tables by node, for cut.c */
-	bool *taken;     /* by node: its value is what a GPU computed in TF32 */
-	uint8_t *effect; /* by write, for local.c */
+	bool *taken;      /* by node: its value is what a GPU computed in TF32 */
+	uint8_t *effect;  /* by write, for local.c */
 };
 
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);
