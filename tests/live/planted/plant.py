@@ -24,13 +24,14 @@ def planted(cause="", kind="produced"):
 
 
 def line_of(f):
-    lines, first = inspect.getsourcelines(f)
+    lines, first = inspect.getsourcelines(getattr(f, "marked", f))
     return next((first + i for i, text in enumerate(lines) if text.rstrip().endswith("# HERE")), None)
 
 
 def run(names):
     import torch
 
+    sys.path += os.environ.get("PLANTED_MORE", "").split(":") if "PLANTED_MORE" in os.environ else []
     torch.set_num_threads(1)
     for name in names or PROGRAMS:
         pid = os.fork()
