@@ -72,10 +72,10 @@ def judge(document, names):
         first.setdefault(x["pid"], x)
     causes = lines = n = 0
     for text in names:
-        if text.startswith("#") or not text.strip():
-            print(text.rstrip())
+        name, _, pid = text.strip().partition(" ")
+        if name not in PROGRAMS or not pid.isdigit():
+            print("#", text.rstrip()[:300])  # of the program's own, or why one failed
             continue
-        name, pid = text.split()
         cause, line, said = judge_one(name, first.get(int(pid)))
         n, causes, lines = n + 1, causes + cause, lines + line
         print("%s - %s: %s%s" % ("ok" if cause and line else "not ok", name, said, "" if cause else " (expected: %s)" % (PROGRAMS[name][1] or "nothing")))
