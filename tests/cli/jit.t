@@ -301,6 +301,13 @@ on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... also when watched" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
 like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$scaler
+for i in range(5): train(i == 1)"
+is "... in a step that GradScaler skips" "$(counted) $status" '[1,[]] 0'
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$scaler
+for i in range(5): train(i in (1, 2))
+step((1.0, -2.0, 3.0))"
+is "... after which the scan looks for the next" "$(counted) $(jq '.findings[0].scanned' f.json) $status" '[2,[[5,0,null,null]]] true 1'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima without a fault" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'

@@ -24,13 +24,14 @@ def planted(cause="", kind="produced"):
 
 
 def line_of(f):
-    lines, first = inspect.getsourcelines(f)
+    lines, first = inspect.getsourcelines(getattr(f, "marked", f))
     return next((first + i for i, text in enumerate(lines) if text.rstrip().endswith("# HERE")), None)
 
 
 def run(names):
     import torch
 
+    sys.path += os.environ.get("PLANTED_MORE", "").split(":") if "PLANTED_MORE" in os.environ else []
     torch.set_num_threads(1)
     for name in names or PROGRAMS:
         pid = os.fork()
@@ -71,10 +72,10 @@ def judge(document, names):
         first.setdefault(x["pid"], x)
     causes = lines = n = 0
     for text in names:
-        if text.startswith("#") or not text.strip():
-            print(text.rstrip())
+        name, _, pid = text.strip().partition(" ")
+        if name not in PROGRAMS or not pid.isdigit():
+            print("#", text.rstrip()[:300])  # of the program's own, or why one failed
             continue
-        name, pid = text.split()
         cause, line, said = judge_one(name, first.get(int(pid)))
         n, causes, lines = n + 1, causes + cause, lines + line
         print("%s - %s: %s%s" % ("ok" if cause and line else "not ok", name, said, "" if cause else " (expected: %s)" % (PROGRAMS[name][1] or "nothing")))

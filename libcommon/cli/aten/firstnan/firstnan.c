@@ -429,7 +429,7 @@ bool firstnan_other_line(const struct firstnan *f, uint32_t node, const struct s
 {
 	const uint32_t own = f->g->node[node].stack;
 	struct slice text = f->stack && f->stack[node - f->first].n ? f->stack[node - f->first]
-			    : own != NONE			    ? graph_text(f->g, own)
+			    : own != NONE                           ? graph_text(f->g, own)
 								    : SLICE("");
 	const bool of_package = srcloc_origin(shown->file) == SRCLOC_PACKAGE;
 	struct srcloc one;
