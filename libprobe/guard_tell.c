@@ -224,5 +224,7 @@ void guard_tell_summary(const struct ops_run *run, const struct guard_call *c)
 	json_member_u64(&o, "guarded", c->guarded);
 	json_member_u64(&o, "unguarded", c->unguarded);
 	json_member_u64(&o, "unguarded_bytes", c->unguarded_bytes);
+	if (guard_runs_twice(run) && run->model->ops->other_omp)
+		json_member_str(&o, "unordered", slice_str(run->model->ops->other_omp));
 	event_end(&o, &b);
 }

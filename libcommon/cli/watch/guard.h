@@ -64,6 +64,7 @@ struct guard {
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
 	uint64_t runs;                                /* of all models */
+	struct slice unordered; /* what a model uses of OpenMP whose chunks could not be reordered: "GOMP_loop_runtime_start"; empty */
 	bool alloc;                                   /* --bounds=alloc */
 	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;

@@ -57,7 +57,7 @@
  *                    With CALLS_BOUNDS_ALLOC also in memory other than the call's tensors, or outside of a call: memory (its bytes),
  *                    code ("libfoo.so symbol" of a fault), asked: the code that allocated it, the innermost first
  *     bounds-summary run; guarded: arguments of kernels in it; unguarded, unguarded_bytes: those for which there was no memory, or
- *                    that could not be examined. At the end of a model's first run, and of each with some unguarded
+ *                    that could not be examined; unordered: why chunks of its parallel loops could not be reordered. At the end of a model's first run, and of each with some unguarded
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
