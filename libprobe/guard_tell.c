@@ -62,6 +62,7 @@ void guard_out_fault(struct json_out *o, const struct model *m, const struct gua
 	if (so && f->ip >= so->start && f->ip < so->end)
 		json_member_u64(o, "ip", f->ip - so->base);
 	json_member_u64(o, "thread", f->tid);
+	json_member_u64(o, "times", f->times);
 	if (f->decoded) {
 		char text[64];
 		json_member_u64(o, "width", f->insn.width);

@@ -13,7 +13,7 @@ found() { jq -r '.bounds.findings[] | "\(.what) \(.buffer) \(.first)..\(.last)"'
 # ---- packages: errors that copies find, where the tensor ends with its memory ----
 pt2-run --json --bounds=alloc overruns_v3.pt2 "$B/overruns.pt" >out 2>err
 is "status" "$?" 1
-is "a tensor's memory that is left is named by tensor and element" "$(found out)" 'read-after arg8_1 112..119
+is "a tensor's memory that is left is named by tensor and element" "$(found out)" 'read-after arg8_1 111..113
 write-after buf0 1003..1007
 write-after buf11 65..71
 write-after buf12 333..333

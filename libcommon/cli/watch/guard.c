@@ -125,7 +125,7 @@ static uint64_t elements(const struct live_event *ev)
 /* Reads up to the end of a cache line past a tensor are in memory that its allocation has anyway. */
 static bool stays_in_padding(const struct guard_finding *f, uint64_t aligned)
 {
-	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent)
+	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent || f->steps >= GUARD_STEPS)
 		return false;
 	const int64_t end = (int64_t)((aligned + f->extent + LINE - 1) / LINE * LINE);
 	return (int64_t)aligned + f->last < end;
@@ -168,6 +168,7 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 	f.width = live_event_number(ev, "width");
 	f.bits = live_event_number(ev, "bits");
 	f.thread = live_event_number(ev, "thread");
+	f.steps = live_event_number(ev, "times");
 	f.first = json_int(ev->tape, ev->root, "first", 0);
 	f.last = json_int(ev->tape, ev->root, "last", 0);
 	f.memory = json_get(ev->tape, ev->root, "memory") != NONE;
