@@ -18,7 +18,11 @@
 
 enum { MEMBERS = 64, STACK = 8 << 20, LOOPS = 64 };
 
-#define LOOP_KINDS(X) X(dynamic) X(nonmonotonic_dynamic) X(guided) X(nonmonotonic_guided)
+#define LOOP_KINDS(X) \
+	X(dynamic) \
+	X(nonmonotonic_dynamic) \
+	X(guided) \
+	X(nonmonotonic_guided)
 /* clang-format off */
 #define LOOP_ID(kind) LOOP_##kind,
 enum { LOOP_KINDS(LOOP_ID) LOOP_KIND_N };
