@@ -59,6 +59,10 @@ is "so does the document" "$(pt2-run --json --bounds -n 5 "$P/mlp.pt2" 'f32[64,8
 exits "a tensor that is used after it was dropped, in many runs" 1 pt2-run -q --bounds -n 40 freed.pt2 "$B/freed.pt"
 is "is named once" "$(grep -c 'which was freed before' err)" 1
 
+# ---- torch's own ----
+exits "a max-pool of torch 2.15, three channels in vectors of eight" 1 pt2-run -q --bounds pool.pt2 "$B/pool.pt"
+like "reads past its tensor by all that the last of its reads does" "$(cat err)" 'reads arg0_1\[255\.\.259\], which has 255 elements: 20 bytes past the end'
+
 # ---- threads ----
 export OMP_NUM_THREADS=2
 races='race arg1_1 order
