@@ -14,9 +14,9 @@
  * model. Without it, the first run is right, and all later ones are left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
- * has changed in the page afterwards is what was written. For a read it is opened for one instruction (x86-64), the first GUARD_STEPS times:
- * only so is it known how far all of them reach. A fault elsewhere is not caught: it is reported, and the process dies as it would
- * have.
+ * has changed in the page afterwards is what was written. For a read it is opened for one instruction
+ * (x86-64), the first GUARD_STEPS times: only so is it known how far all of them reach. A fault elsewhere is not caught: it is reported,
+ * and the process dies as it would have.
  *
  * CALLS_BOUNDS_ALLOC: no copies, no second call: the memory of tensors itself is guarded (guard_heap.c).
  *

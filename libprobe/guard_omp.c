@@ -9,8 +9,8 @@
  * With a dynamic or guided schedule a member asks for chunks instead (GOMP_loop_dynamic_start(), _next(); libgomp/loop.c): each gets its
  * share of them, in the order in which members run.
  *
- * A model that uses more of OpenMP's runtime (tasks, schedules chosen at run time; Clang's libomp) keeps it as it is, which is reported: its
- * kernels are compared with one thread alone. */
+ * A model that uses more of OpenMP's runtime (tasks, schedules chosen at run time; Clang's libomp) keeps it as it is, which is
+ * reported: its kernels are compared with one thread alone. */
 #include "guard_call.h"
 
 #include <sys/mman.h>
@@ -133,7 +133,7 @@ static uint64_t chunks_left(const struct loop *l)
 	return (iterations + (uint64_t)l->chunk - 1) / (uint64_t)l->chunk;
 }
 
-/* The member that runs last takes what the others have left. */
+/* The last member to run gets the rest. */
 static bool take_chunk(struct team *t, long *first, long *end)
 {
 	struct member *m = &t->member[t->now];

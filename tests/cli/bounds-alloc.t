@@ -43,7 +43,7 @@ if ! "${CC:-cc}" -g -O1 -o other "$ROOT/tests/lib/othercode.c" 2>/dev/null; then
 fi
 other() { aoti-nanassert --json --log=out --bounds=alloc -- ./other "$@" 2>err; jq -r '.bounds.findings[].text' out; }
 is "a program without errors: nothing" "$(other grow)" ""
-like "it ran to its end" "$(cat err)" done
+like "it ran to its end" "$(cat err)" "done"
 is "bytes behind what was asked for" "$(other slack)" 'an operator or other code writes 4 bytes past the end of a piece of memory of 4012 bytes; noticed later'
 is "bytes before it" "$(other before)" 'an operator or other code writes 3 bytes before the start of a piece of memory of 4012 bytes; noticed later'
 like "the page behind it: where" "$(other write)" '^other\+0x[0-9a-f]* writes 29 bytes past the end of a piece of memory of 4012 bytes$'
