@@ -14,8 +14,9 @@
  * model. Without it, the first run is right, and all later ones are left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
- * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is reported, and the process dies as it would
- * have.
+ * has changed in the page afterwards is what was written. For a read it is opened for one instruction
+ * (x86-64), the first GUARD_STEPS times: only so is it known how far all of them reach. A fault elsewhere is not caught: it is reported,
+ * and the process dies as it would have.
  *
  * CALLS_BOUNDS_ALLOC: no copies, no second call: the memory of tensors itself is guarded (guard_heap.c).
  *
@@ -29,6 +30,7 @@
 
 enum guard_side { GUARD_RIGHT, GUARD_LEFT };
 enum { GUARD_ZONE = 512 };       /* bytes of red zone that are compared */
+enum { GUARD_STEPS = 64 };       /* reads that are followed one by one */
 enum { GUARD_OPENED = 8 };       /* pages beyond a region whose contents are compared */
 enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
 
@@ -37,6 +39,8 @@ enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
 struct guard_fault {
 	_Atomic int state; /* 0: none; 1: being filled in; 2: there */
 	uintptr_t address; /* the first byte that faulted */
+	uintptr_t high;    /* reads: the end of all that faulted; 0: unknown */
+	uint32_t times;    /* reads: accesses that faulted; GUARD_STEPS: and maybe more */
 	uintptr_t ip;
 	uint32_t tid;
 	bool decoded;
@@ -91,6 +95,8 @@ void guard_close_freed(bool watched);
 
 /* What the processor said of a fault; context: of a signal handler. */
 void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f);
+/* Has the instruction that is about to be made again raise SIGTRAP after it; false: not here. Ends that. */
+bool guard_step(void *context, bool on);
 /* Can a kernel be called again with the same arguments (tramp_*.c)? */
 extern const bool guard_again_works;
 

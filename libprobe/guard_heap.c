@@ -72,8 +72,16 @@ static const struct heap_piece *piece_of(const struct heap_fault *f, const struc
 
 static void add_fault(struct found *f, const struct heap_fault *h)
 {
-	const int64_t first = (int64_t)(h->fault.address - f->p.low);
-	const int64_t last = first + (h->fault.decoded && h->fault.insn.width ? h->fault.insn.width : 1) - 1;
+	const struct insn *i = &h->fault.insn;
+	const bool known = h->fault.decoded && i->width && i->address <= h->fault.address && h->fault.address < i->address + i->width;
+	const bool before = h->fault.address < f->p.low;
+	int64_t first = (int64_t)(h->fault.address - f->p.low), last = known ? (int64_t)(i->address + i->width - f->p.low) - 1 : first;
+	const int64_t edge = f->p.freed ? 0 : (int64_t)f->p.bytes;
+	if (known && before)
+		first = (int64_t)(i->address - f->p.low);
+	else if (known)
+		first = (int64_t)(i->address - f->p.low) > edge ? (int64_t)(i->address - f->p.low) : edge;
+	last = before && last >= 0 ? -1 : last;
 	f->freed |= f->p.freed;
 	add(f, h->fault.address >= f->p.low + f->p.bytes || f->p.freed, h->writes, first, last, &h->fault);
 }

@@ -62,6 +62,7 @@ void guard_out_fault(struct json_out *o, const struct model *m, const struct gua
 	if (so && f->ip >= so->start && f->ip < so->end)
 		json_member_u64(o, "ip", f->ip - so->base);
 	json_member_u64(o, "thread", f->tid);
+	json_member_u64(o, "times", f->times);
 	if (f->decoded) {
 		char text[64];
 		json_member_u64(o, "width", f->insn.width);
@@ -224,5 +225,7 @@ void guard_tell_summary(const struct ops_run *run, const struct guard_call *c)
 	json_member_u64(&o, "guarded", c->guarded);
 	json_member_u64(&o, "unguarded", c->unguarded);
 	json_member_u64(&o, "unguarded_bytes", c->unguarded_bytes);
+	if (guard_runs_twice(run) && run->model->ops->other_omp)
+		json_member_str(&o, "unordered", slice_str(run->model->ops->other_omp));
 	event_end(&o, &b);
 }

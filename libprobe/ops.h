@@ -115,7 +115,8 @@ struct ops {
 	ops_from_blob_v2_fn *from_blob_v2;
 	ops_empty_fn *empty;
 	ops_reinterpret_fn *reinterpret;
-	bool omp, other_omp; /* its parallel regions are ours (guard_omp.c); it uses more of OpenMP than that knows */
+	bool omp;              /* its parallel regions are ours (guard_omp.c) */
+	const char *other_omp; /* what it uses of OpenMP that is unknown there; NULL */
 	int32_t (*delete)(void *tensor);
 	int32_t (*is_defined)(void *tensor, bool *defined); /* may be NULL */
 	/* of contract.call[k] and contract.value[v] */

@@ -10,7 +10,7 @@
  * A part of the address space is reserved, and pieces get pages of it one after the other; addresses are used again when its end is
  * reached, so freed memory stays unmapped for as long as possible (the quarantine). The address space is four times the memory of
  * the machine, 16 GiB at least, at most a quarter of RLIMIT_AS; a living piece costs two mappings, so there are at most a quarter of
- * vm.max_map_count. What has no room comes from glibc, and is counted.
+ * vm.max_map_count. What has no room comes from glibc; tensors there count as not guarded.
  *
  * libpt2probe.so, which has the handler of faults, finds pt2_heap() by name. It tells libpt2probe.so (pt2_probe_heap) when the first piece
  * is made, and of slack that was written to when a piece is freed.
@@ -47,15 +47,12 @@ struct heap_written {
 typedef bool heap_written_fn(uint32_t number, struct heap_written *w);
 /* Is this thread in a model's run now? ran: a first run has ended. */
 typedef void heap_run_fn(bool now, bool ran);
-/* How many pieces came from glibc because there was no room. */
-typedef uint64_t heap_left_fn(void);
 
 struct heap {
 	heap_at_fn *at;
 	heap_open_fn *open;
 	heap_written_fn *written;
 	heap_run_fn *run;
-	heap_left_fn *left;
 };
 const struct heap *pt2_heap(void);
 

@@ -40,7 +40,6 @@ static uintptr_t end, at;      /* at: where the next piece is looked for */
 static uint32_t next;          /* the first piece there or behind */
 static size_t page;
 static bool alternates, on_the_left;
-static _Atomic uint64_t left;
 
 /* ---- setting up ---- */
 
@@ -292,7 +291,6 @@ void *pieces_make(size_t bytes, size_t alignment)
 		r = NULL;
 	}
 	if (!r) {
-		left++;
 		pthread_mutex_unlock(&lock);
 		return NULL;
 	}
@@ -397,8 +395,6 @@ static bool pieces_written(uint32_t number, struct heap_written *w)
 	return known;
 }
 
-static uint64_t pieces_left(void) { return left; }
-
 _Thread_local bool pieces_in_run;
 
 static void pieces_run(bool now, bool ran)
@@ -408,4 +404,4 @@ static void pieces_run(bool now, bool ran)
 		alternates = true;
 }
 
-const struct heap pieces_heap = {pieces_at, pieces_open, pieces_written, pieces_run, pieces_left};
+const struct heap pieces_heap = {pieces_at, pieces_open, pieces_written, pieces_run};

@@ -13,7 +13,7 @@ found() { jq -r '.bounds.findings[] | "\(.what) \(.buffer) \(.first)..\(.last)"'
 # ---- packages: errors that copies find, where the tensor ends with its memory ----
 pt2-run --json --bounds=alloc overruns_v3.pt2 "$B/overruns.pt" >out 2>err
 is "status" "$?" 1
-is "a tensor's memory that is left is named by tensor and element" "$(found out)" 'read-after arg8_1 112..119
+is "a tensor's memory that is left is named by tensor and element" "$(found out)" 'read-after arg8_1 111..113
 write-after buf0 1003..1007
 write-after buf11 65..71
 write-after buf12 333..333
@@ -43,7 +43,7 @@ if ! "${CC:-cc}" -g -O1 -o other "$ROOT/tests/lib/othercode.c" 2>/dev/null; then
 fi
 other() { aoti-nanassert --json --log=out --bounds=alloc -- ./other "$@" 2>err; jq -r '.bounds.findings[].text' out; }
 is "a program without errors: nothing" "$(other grow)" ""
-like "it ran to its end" "$(cat err)" done
+like "it ran to its end" "$(cat err)" "done"
 is "bytes behind what was asked for" "$(other slack)" 'an operator or other code writes 4 bytes past the end of a piece of memory of 4012 bytes; noticed later'
 is "bytes before it" "$(other before)" 'an operator or other code writes 3 bytes before the start of a piece of memory of 4012 bytes; noticed later'
 like "the page behind it: where" "$(other write)" '^other\+0x[0-9a-f]* writes 29 bytes past the end of a piece of memory of 4012 bytes$'

@@ -125,7 +125,7 @@ static uint64_t elements(const struct live_event *ev)
 /* Reads up to the end of a cache line past a tensor are in memory that its allocation has anyway. */
 static bool stays_in_padding(const struct guard_finding *f, uint64_t aligned)
 {
-	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent)
+	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent || f->steps >= GUARD_STEPS)
 		return false;
 	const int64_t end = (int64_t)((aligned + f->extent + LINE - 1) / LINE * LINE);
 	return (int64_t)aligned + f->last < end;
@@ -138,6 +138,8 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 		b->guarded += live_event_number(ev, "guarded");
 		b->unguarded += live_event_number(ev, "unguarded");
 		b->unguarded_bytes += live_event_number(ev, "unguarded_bytes");
+		if (!b->unordered.n)
+			b->unordered = member(b, ev, "unordered");
 		return;
 	}
 	const struct slice what = json_word(ev->tape, ev->root, "what");
@@ -166,6 +168,7 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 	f.width = live_event_number(ev, "width");
 	f.bits = live_event_number(ev, "bits");
 	f.thread = live_event_number(ev, "thread");
+	f.steps = live_event_number(ev, "times");
 	f.first = json_int(ev->tape, ev->root, "first", 0);
 	f.last = json_int(ev->tape, ev->root, "last", 0);
 	f.memory = json_get(ev->tape, ev->root, "memory") != NONE;
@@ -451,6 +454,15 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		    &s->b,
 		    "%suninitialised memory, freed memory and races were checked in the first %d of %llu runs, all else in every one\n",
 		    before, GUARD_FULL_RUNS, (unsigned long long)b->runs);
+	if (b->unordered.n) {
+		struct buf line = {0};
+		buf_addf(&line, "%sthe order of OpenMP's chunks could not be changed (", before);
+		put_flat(&line, b->unordered, 100);
+		buf_adds(&line, "): races checked only by comparing with one thread");
+		put_text(s, buf_slice(&line));
+		buf_addc(&s->b, '\n');
+		buf_release(&line);
+	}
 	if (b->unguarded) {
 		buf_addf(&s->b, "%s%llu argument%s could not be guarded (", before, (unsigned long long)b->unguarded, plural(b->unguarded));
 		put_bytes(&s->b, b->unguarded_bytes);
@@ -514,6 +526,7 @@ void guard_json(struct json_out *o, const struct guard *b)
 	json_member_u64(o, "unguarded_bytes", b->unguarded_bytes);
 	if (b->alloc)
 		json_member_str(o, "guards", SLICE("memory"));
+	json_member_some(o, "unordered", b->unordered);
 	json_member_u64(o, "runs", b->runs);
 	json_member_u64(o, "full_runs", !b->twice ? 0 : b->runs < GUARD_FULL_RUNS ? b->runs : GUARD_FULL_RUNS);
 	json_member_arr(o, "findings");

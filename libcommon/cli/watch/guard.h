@@ -20,6 +20,7 @@
 #include "base/tool/screen.h"
 #include "watch/watch.h"
 
+enum { GUARD_STEPS = 64 };    /* as in libprobe/guard.h */
 enum { GUARD_FULL_RUNS = 2 }; /* of a model (libprobe/guard_call.h, guard_runs_twice) */
 
 #define GUARD_KINDS(X) \
@@ -53,7 +54,8 @@ struct guard_finding {
 	struct slice source;                                     /* of the kernel; empty: unknown */
 	uint32_t model, pid, run, call, contract_call, arg, text_line, source_line; /* NONE, 0: unknown */
 	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
-	int64_t first, last;                                                        /* bytes from its first element */
+	uint64_t steps;      /* reads that faulted; GUARD_STEPS: maybe more, which may reach further */
+	int64_t first, last; /* bytes from its first element */
 	int item;
 	bool memory;              /* no tensor of the kernel's, but memory of .extent bytes (--bounds=alloc); .kernel may be empty */
 	struct slice code, asked; /* of .memory: where the access was made; who asked for it, the innermost first: "a < b < c" */
@@ -64,8 +66,9 @@ struct guard {
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
 	uint64_t runs;                                /* of all models */
-	bool alloc;                                   /* --bounds=alloc */
-	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
+	struct slice unordered; /* what a model uses of OpenMP whose chunks could not be reordered: "GOMP_loop_runtime_start"; empty */
+	bool alloc;             /* --bounds=alloc */
+	bool twice;             /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 
