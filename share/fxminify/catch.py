@@ -9,7 +9,8 @@ What it writes there, with the process id in each name:
 
     state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
     graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
-    failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values)
+    failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values), and
+                       after_dynamo: the graph that Inductor's was made of, in case that one does not fail alone
 
 It changes no setting of torch. If anything in here fails, the program goes on. Python 3.9, torch 2.6 and newer."""
 import os
@@ -26,7 +27,7 @@ class _Graph:
 
     def __init__(self, number, gm, fake, real):
         self.number, self.fake, self.calls, self.kept = number, fake, 0, None
-        self.gm, self.real = _copy_of(gm), real
+        self.gm, self.real, self.dynamo = _copy_of(gm), real, None
 
     def save(self, catch, inputs=None, accuracy=False):
         """A launcher with these inputs, else with those that Dynamo saw. Returns its path and how many have no values."""
@@ -248,6 +249,7 @@ class Catch:
         graph, _, number = call.partition(":")
         self.wanted = (int(graph), int(number or 1)) if graph.isdigit() else None
         self.pid, self.graphs, self.failed, self.state_fd, self.compiling = os.getpid(), 0, False, -1, None
+        self.dynamo = None  # graph and inputs of what Dynamo compiled last: a backward graph is compiled later
 
     # ---- what it says ----
 
@@ -258,7 +260,7 @@ class Catch:
             self.state_fd = os.open(os.path.join(self.folder, "state-%d" % self.pid), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.pwrite(self.state_fd, text.encode().ljust(300)[:300], 0)
 
-    def fail(self, stage, kind, e=None, message="", graph="", unknown=0):
+    def fail(self, stage, kind, e=None, message="", graph="", unknown=0, of=None):
         import json
         import time
 
@@ -268,6 +270,11 @@ class Catch:
         e = _innermost(e) if e is not None else None
         found = {"stage": stage, "kind": kind, "type": _name_of(e) if e is not None else kind, "message": (message or _message_of(e))[:4000],
                  "graph": graph, "unknown": unknown, "at": time.time()}
+        try:
+            if of is not None and of.dynamo:
+                found["after_dynamo"] = self.save_dynamo(*of.dynamo, accuracy=kind == "accuracy")
+        except Exception as mine:
+            self.aside(mine)
         _write(os.path.join(self.folder, "failure-%d.json" % os.getpid()), json.dumps(found))
 
     # ---- Inductor ----
@@ -295,6 +302,7 @@ class Catch:
         try:
             self.graphs += 1
             graph = _Graph(self.graphs, gm, list(example_inputs), getattr(_here, "real", []))
+            graph.dynamo = self.dynamo
             # Now, as the compiler may kill the process.
             path = graph.save(self)[0] if _bytes_of(a for a in graph.real if not _is_fake(a)) <= _LARGEST else ""
             self.state("compile %d %s" % (graph.number, path))
@@ -308,7 +316,7 @@ class Catch:
             self.state("idle")
             if graph is not None:
                 path, unknown = graph.save(self)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
         except Exception as mine:
             self.aside(mine)
 
@@ -343,7 +351,7 @@ class Catch:
             try:
                 self.state("idle")
                 path, unknown = graph.save(self, kept)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
             except Exception as mine:
                 self.aside(mine)
             raise
@@ -358,7 +366,7 @@ class Catch:
             how = _differ(graph.gm, before, out)
             if how:
                 path, unknown = graph.save(self, before, accuracy=True)
-                self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown)
+                self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown, of=graph)
         except Exception as e:
             self.aside(e)
         finally:
@@ -382,6 +390,7 @@ class Catch:
                 holders = [n for n in gm.graph.nodes if n.op == "placeholder"]
                 _here.real = [n.meta["grapharg"].example for n in holders]
                 gm_kept = _copy_of(gm)
+                catch.dynamo = (gm_kept, list(_here.real))
             except Exception as e:
                 catch.aside(e)
                 _here.real = []

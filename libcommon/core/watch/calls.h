@@ -83,6 +83,7 @@ enum calls_want {
 				* is copied before it, up to 64 MiB a call; the copy of more is missing */
 	CALLS_BOUNDS = 1 << 20,       /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
 	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
+	CALLS_ANY_RUN = 1 << 22,      /* with CALLS_RECORD: of every watched Run, whatever it computes */
 	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
