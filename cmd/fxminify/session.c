@@ -403,6 +403,7 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 static int reduce(struct session *s, struct err *err)
 {
 	const struct runner_counts before = s->runner.count;
+	s->suspects.n_likely = s->n_likely;
 	if (s->o->nodes && reduce_nodes(&s->reduction, &s->suspects, err) < 0)
 		return -1;
 	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)

@@ -236,6 +236,7 @@ int torch_open(struct session *s, struct err *err)
 	tell_gone_inputs(s);
 	t->spec.repro = &s->in.repro;
 	t->spec.stall_ms = stall_of(s);
+	t->spec.whole = s->o->check_str != NULL; /* the same text may come from another place */
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;

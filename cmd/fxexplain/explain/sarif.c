@@ -2,6 +2,7 @@
  * findings. Files below the working directory are relative to %SRCROOT%, which the consumer sets. */
 #include "explain/emit.h"
 
+#include "base/emit/sarif.h"
 #include "base/html/html.h"
 
 /* The description of each kind's rule, for findings that do not have their own, and the page of PyTorch's manual about it. */
@@ -31,13 +32,6 @@ static const struct {
 
 static struct slice rule_id(const struct finding *g) { return g->id.n ? g->id : slice_str(finding_kind_name[g->kind]); }
 
-static void text_member(struct json_out *o, const char *key, struct slice text)
-{
-	json_member_obj(o, key);
-	json_member(o, "text", text);
-	json_close(o);
-}
-
 static bool is_address(struct slice url)
 {
 	for (size_t i = 0; i < url.n; i++)
@@ -62,14 +56,14 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 		json_member(o, "id", rule_id(g));
 		json_member(o, "name", slice_str(about[g->kind].name));
 		buf_addf(&help, "%s", about[g->kind].help);
-		text_member(o, "shortDescription", known ? g->title : buf_slice(&help));
+		sarif_text(o, "shortDescription", known ? g->title : buf_slice(&help));
 		if (g->kind == FINDING_BREAK && g->why.n) {
 			buf_adds(&help, "\n\n");
 			buf_add_slice(&help, g->why);
 		}
 		buf_adds(&help, "\n\nMore: ");
 		buf_add_slice(&help, url);
-		text_member(o, "help", buf_slice(&help));
+		sarif_text(o, "help", buf_slice(&help));
 		json_member(o, "helpUri", url);
 		json_member_obj(o, "defaultConfiguration");
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
@@ -103,7 +97,7 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 			json_member_obj(o, "region");
 			json_member_u64(o, "startLine", line);
 			if (user && explain_text(x, g->loc.code).n)
-				text_member(o, "snippet", explain_text(x, g->loc.code));
+				sarif_text(o, "snippet", explain_text(x, g->loc.code));
 			json_close(o);
 		}
 		json_close(o);
@@ -154,7 +148,7 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 		put_suppression(o, g);
 	buf_add_slice(&text, g->title);
 	emit_details(x, g, &text);
-	text_member(o, "message", text.len ? buf_slice(&text) : rule_id(g));
+	sarif_text(o, "message", text.len ? buf_slice(&text) : rule_id(g));
 	put_locations(o, x, g);
 	json_member_obj(o, "partialFingerprints");
 	json_member(o, "fxexplain/v1", slice_str(mark));
@@ -169,36 +163,15 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 
 void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
-	struct json_out o = {.b = b};
 	OWNED(intern_release) struct intern rules = {0}, seen = {0};
 	FREED uint32_t *times = NULL;
+	struct json_out o = sarif_begin(b, "fxexplain");
 	(void)opt;
-	json_obj(&o);
-	json_member(&o, "$schema", SLICE("https://json.schemastore.org/sarif-2.1.0.json"));
-	json_member(&o, "version", SLICE("2.1.0"));
-	json_member_arr(&o, "runs");
-	json_obj(&o);
-	json_member_obj(&o, "tool");
-	json_member_obj(&o, "driver");
-	json_member(&o, "name", SLICE("fxexplain"));
-	json_member(&o, "version", SLICE(PT2_VERSION));
 	put_rules(&o, x, &rules);
-	json_close(&o);
-	json_close(&o);
-	json_member_obj(&o, "originalUriBaseIds");
-	json_member_obj(&o, "%SRCROOT%");
-	text_member(&o, "description", SLICE("the directory in which fxexplain ran: the root of the checkout"));
-	json_close(&o);
-	json_close(&o);
-	json_member(&o, "columnKind", SLICE("utf16CodeUnits"));
-	json_member_arr(&o, "results");
+	sarif_results(&o, "the directory in which fxexplain ran: the root of the checkout");
 	for (uint32_t i = 0; i < x->n_finding; i++)
 		put_result(&o, x, &x->finding[i], &rules, &seen, &times);
 	for (uint32_t i = 0; i < x->n_ignored; i++)
 		put_result(&o, x, &x->ignored[i], &rules, &seen, &times);
-	json_close(&o);
-	json_close(&o);
-	json_close(&o);
-	json_close(&o);
-	buf_addc(b, '\n');
+	sarif_end(&o);
 }

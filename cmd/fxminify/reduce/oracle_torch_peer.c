@@ -21,7 +21,7 @@ static const char *python_of(const struct oracle_torch_spec *spec)
 static void add_program(struct buf *b)
 {
 	static const char *const part[] = {"zygote/zygote.py", "fxminify/candidate.py", "fxminify/where.py", "fxminify/watch.py",
-					   "fxminify/oracle.py"};
+					   "fxminify/stages.py", "fxminify/oracle.py"};
 	for (size_t i = 0; i < ARRAY_LEN(part); i++)
 		buf_add_slice(b, share_file(part[i]));
 }

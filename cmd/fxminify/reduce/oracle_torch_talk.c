@@ -305,6 +305,8 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	json_member_u64(&o, "seed", spec->seed);
 	json_member_double(&o, "stall", spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
+	if (spec->whole)
+		json_member_bool(&o, "whole", true);
 	int status = out_inputs(&o, r, remote, err);
 	end_message(&o);
 	begin_message(&o, b, "record");

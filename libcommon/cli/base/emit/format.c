@@ -2,6 +2,7 @@
 
 #include "base/emit/findings.h"
 #include "base/emit/markdown.h"
+#include "base/emit/sarif.h"
 #include "base/html/html.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
@@ -15,13 +16,6 @@ static enum format chosen;
 enum format format_chosen(void) { return chosen; }
 
 /* ---- SARIF ---- */
-
-static void text_member(struct json_out *o, const char *key, struct slice text)
-{
-	json_member_obj(o, key);
-	json_member(o, "text", text);
-	json_close(o);
-}
 
 static struct slice message_of(const struct finding_row *g, struct buf *b)
 {
@@ -58,18 +52,9 @@ static void put_location(struct json_out *o, const struct finding_row *g)
 
 static void put_sarif(struct buf *b, const char *tool, const struct findings *f)
 {
-	struct json_out o = {.b = b};
 	OWNED(intern_release) struct intern rules = {0};
 	LOCAL_BUF text = {0};
-	json_obj(&o);
-	json_member(&o, "$schema", SLICE("https://json.schemastore.org/sarif-2.1.0.json"));
-	json_member(&o, "version", SLICE("2.1.0"));
-	json_member_arr(&o, "runs");
-	json_obj(&o);
-	json_member_obj(&o, "tool");
-	json_member_obj(&o, "driver");
-	json_member(&o, "name", slice_str(tool));
-	json_member(&o, "version", SLICE(PT2_VERSION));
+	struct json_out o = sarif_begin(b, tool);
 	json_member_arr(&o, "rules");
 	for (size_t i = 0; i < f->n; i++) {
 		const uint32_t before = rules.n;
@@ -80,24 +65,17 @@ static void put_sarif(struct buf *b, const char *tool, const struct findings *f)
 		json_close(&o);
 	}
 	json_close(&o);
-	json_close(&o);
-	json_close(&o);
-	json_member(&o, "columnKind", SLICE("utf16CodeUnits"));
-	json_member_arr(&o, "results");
+	sarif_results(&o, NULL);
 	for (size_t i = 0; i < f->n; i++) {
 		json_obj(&o);
 		json_member(&o, "ruleId", f->v[i].id);
 		json_member_index(&o, "ruleIndex", intern_find(&rules, f->v[i].id));
 		json_member(&o, "level", slice_str(f->v[i].level));
-		text_member(&o, "message", message_of(&f->v[i], &text));
+		sarif_text(&o, "message", message_of(&f->v[i], &text));
 		put_location(&o, &f->v[i]);
 		json_close(&o);
 	}
-	json_close(&o);
-	json_close(&o);
-	json_close(&o);
-	json_close(&o);
-	buf_addc(b, '\n');
+	sarif_end(&o);
 }
 
 /* ---- GitHub ---- */
