@@ -35,7 +35,7 @@ struct program {
 
 static char *make_site(const char *folder, struct err *err)
 {
-	const struct slice before = share_file("jit/after_import.py"), text = share_file("fxminify/catch.py");
+	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -43,7 +43,11 @@ static char *make_site(const char *folder, struct err *err)
 		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 		return NULL;
 	}
-	const int status = write_all(fd, before.p, before.n, path, err) < 0 || write_all(fd, text.p, text.n, path, err) < 0;
+	int status = 0;
+	for (size_t i = 0; i < ARRAY_LEN(part) && status == 0; i++) {
+		const struct slice text = share_file(part[i]);
+		status = write_all(fd, text.p, text.n, path, err);
+	}
 	close(fd);
 	return status ? NULL : xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
 }

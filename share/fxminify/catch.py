@@ -1,5 +1,5 @@
 """What `fxminify -- python app.py` puts before a program, as sitecustomize: keeps the graph that fails, with its real inputs, as a launcher
-that fxminify reads. share/jit/after_import.py precedes this. pt2utils.save_repro uses the same functions.
+that fxminify reads. share/jit/after_import.py and compare.py precede this. pt2utils.save_repro uses the same functions.
 
     PT2_CATCH_DIR      where everything goes
     PT2_CATCH_COMPARE  compare each call of a compiled graph with the same graph in eager
@@ -204,29 +204,19 @@ def _bytes_of(values):
 
 
 def _differ(gm, inputs, out):
-    """How the results differ from eager's on the same inputs; "" if they do not, or if nothing can be compared."""
+    """How the results differ from eager's on the same inputs, as a test will compare them (compare.py); "" if they do not, or if nothing can be
+    compared."""
     import torch
-    from torch._dynamo.utils import same
 
     text = "".join(str(n.target) for n in gm.graph.nodes)
     if any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli")):
         return ""
-    args = _copies(inputs)
     with torch.no_grad():
-        ref = gm(*args)
-    ref, out = list(ref) if isinstance(ref, (tuple, list)) else [ref], list(out) if isinstance(out, (tuple, list)) else [out]
-    wide = None
-    for i, (a, b) in enumerate(zip(ref, out)):
-        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or same(a, b, tol=1e-3, equal_nan=True, log_error=lambda *_: None):
-            continue
-        if wide is None:
-            wide = _in_double(gm, inputs) or [None] * len(ref)
-        if a.is_floating_point() and wide[i] is not None and same(a, b, wide[i], tol=1e-3, equal_nan=True, log_error=lambda *_: None):
-            continue
-        if not a.is_floating_point() and (a != b).sum() <= a.numel() // 100:
-            continue
-        return "output %d differs from eager" % i
-    return ""
+        ref = gm(*_copies(inputs))
+    found = differences(ref, out, None, True)  # noqa: F821
+    if found:  # perhaps eager is no nearer to double precision
+        found = differences(ref, out, _in_double(gm, inputs), False)  # noqa: F821
+    return "; ".join("output %d differs from eager: %s" % pair for pair in found[:3])
 
 
 def _in_double(gm, inputs):
