@@ -1,5 +1,5 @@
 /* record.c - --record: keeps the model or graph and the inputs of a bad run in a folder that can be run again (watch/bundle.h), or, if the
- * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. With --graph, of any run of that graph: its numbers may be
+ * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. With --graph, of any run of that graph: numbers can be
  * wrong without a NaN. */
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
