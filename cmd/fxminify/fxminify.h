@@ -21,7 +21,8 @@
 struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
-	const char *backend, *test, *check_str, *expect, *graph, *tracing_mode, *python;
+	const char *backend, *test, *check_str, *expect, *seen, *graph, *tracing_mode, *python;
+	/* seen: the message of the error that the program showed, in addition to expect; NULL */
 	struct opt_list launcher, import, with_torch;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
 	bool want_accuracy, strict_accuracy, no_accuracy;
@@ -38,8 +39,8 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
-	bool issue;      /* --form issue */
-	double evidence; /* seconds; 0: none */
+	bool issue;               /* --form issue */
+	double evidence;          /* seconds; 0: none */
 	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
 };
 

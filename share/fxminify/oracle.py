@@ -1,7 +1,7 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
 It speaks JSON lines: one request per line on standard input, answers on the standard output it was started with (cmd/fxminify/reduce/
-oracle_torch.h lists them). The machine needs only Python with torch: ../zygote/zygote.py (the fork itself), candidate.py, where.py, watch.py,
+oracle_torch.h lists them). The machine needs only Python with torch: ../zygote/zygote.py (the fork itself), compare.py, candidate.py, where.py, watch.py,
 stages.py and this file are sent over standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
 
   - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.

@@ -286,6 +286,12 @@ run fxexplain replay --python "$TMP/python" --run --tool aoti-nanassert kept.pt2
 is "... which works" "$status" 0
 run aoti-printer --record none.pt2b -- python3 app.py graph.py 'step()'
 is "--record without a failure writes no file" "$status $(test -e none.pt2b || echo none)" "0 none"
+run aoti-printer --record any --graph '*' -- python3 app.py graph.py 'step(); step()'
+is "--record of a graph keeps its first run, whatever it computes" "$status $(ls any)" "0 bundle.m0.r000000"
+like "... with its program and inputs" "$(jq -r '.program, .inputs[0].file // .inputs[0], .finding' any/*/*.json)" "fx_graph_runnable.*null"
+like "... and says so" "$(cat err)" "kept the inputs of 1 run in any: .*fxminify any"
+run aoti-printer -q --record later --graph '*' --step 1 -- python3 app.py graph.py 'step(); step()'
+is "... or the one of --step" "$(ls later)" "bundle.m0.r000001"
 jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
 run aoti-nanassert kept
 is "a recording with a damaged input" "$status" 3

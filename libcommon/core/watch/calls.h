@@ -85,6 +85,7 @@ enum calls_want {
 	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
 	CALLS_ARENA = 1 << 22,        /* with CALLS_SAVE: all tensors of a process are in one file, one after the other */
 	CALLS_BOUNDS_ALLOC = 1 << 23, /* ... or instead of copies the memory of tensors itself is guarded (libprobe/heap/heap.h) */
+	CALLS_ANY_RUN = 1 << 24,      /* with CALLS_RECORD: of every watched Run, whatever it computes */
 	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
