@@ -17,11 +17,14 @@
  * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is reported, and the process dies as it would
  * have.
  *
+ * CALLS_BOUNDS_ALLOC: no copies, no second call: the memory of tensors itself is guarded (guard_heap.c).
+ *
  * Found: event LIVE_BOUNDS, once for each place; LIVE_BOUNDS_SUMMARY when a run ends.
  */
 #ifndef PT2_PROBE_GUARD_H
 #define PT2_PROBE_GUARD_H
 #include "ops.h"
+#include "heap/heap.h"
 #include "watch/insn.h"
 
 enum guard_side { GUARD_RIGHT, GUARD_LEFT };
@@ -68,6 +71,9 @@ bool guard_changed(const struct guard_region *r, bool before, int64_t *first, in
 bool guard_faulted(const struct guard_fault *f);
 /* Catches faults from now on. */
 void guard_watch(void);
+void guard_note_fault(struct guard_fault *f, uintptr_t address, const void *context);
+/* A fault in memory that libpt2alloc.so guards: true if the program may go on. In the handler. */
+extern bool (*guard_heap_caught)(uintptr_t address, bool writes, const void *context);
 /* In a fault elsewhere: tells what was running. In the handler. */
 extern void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
 /* Uses of freed memory (libshim/guard.c) since the last call of this: up to n. */
@@ -104,6 +110,10 @@ bool guard_omp_orders(const struct model *m);
 /* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
+/* libpt2alloc.so guards memory itself (guard_heap.c). */
+bool guard_heap_on(void);
+/* Is guard_before() to be called for this one? Without copies for operators, too. */
+static inline bool guard_wants(bool kernel) { return guard_on() && (kernel || guard_heap_on()); }
 /* A kernel is about to be called: changes its arguments. r NULL: it gets objects, and asks for their addresses (guard_address). */
 void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack);
 /* It returned. True: it is to be called again, with the arguments that it then has. */

@@ -17,6 +17,7 @@ enum {
 };
 
 void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
+bool (*guard_heap_caught)(uintptr_t address, bool writes, const void *context);
 
 /* All that were ever made: the handler reads them without a lock. */
 static struct guard_region *_Atomic region[REGIONS];
@@ -182,7 +183,7 @@ bool guard_faulted(const struct guard_fault *f) { return atomic_load_explicit(&f
 
 static struct sigaction was[2];
 
-static void note_fault(struct guard_fault *f, uintptr_t address, const void *context)
+void guard_note_fault(struct guard_fault *f, uintptr_t address, const void *context)
 {
 	int none = 0;
 	bool writes;
@@ -246,7 +247,7 @@ static bool caught_freed(uintptr_t address, bool writes, const void *context)
 	const uint32_t i = atomic_fetch_add(&n_freed, 1);
 	if (i < FREED_MOST) {
 		freed[i] = (struct guard_freed){.address = address, .low = low, .bytes = bytes, .writes = writes};
-		note_fault(&freed[i].fault, address, context);
+		guard_note_fault(&freed[i].fault, address, context);
 	}
 	return mprotect((void *)(address & ~(page_size() - 1)), page_size(), PROT_READ | PROT_WRITE) == 0;
 }
@@ -281,10 +282,10 @@ static bool caught(uintptr_t address, const void *context)
 			continue;
 		char *page = (char *)(address & ~(page_size() - 1));
 		struct guard_fault *f = address < (uintptr_t)r->start ? r->before : address >= (uintptr_t)r->end ? r->after : &r->inside;
-		note_fault(f == &r->inside ? f : f + writes, address, context);
+		guard_note_fault(f == &r->inside ? f : f + writes, address, context);
 		return open_page(r, page);
 	}
-	return caught_freed(address, writes, context);
+	return caught_freed(address, writes, context) || (guard_heap_caught && guard_heap_caught(address, writes, context));
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)

@@ -399,10 +399,7 @@ static int reduce(struct session *s, struct err *err)
 		tell_unreduced(s, &before);
 	if (deliver_choose(s, err) < 0)
 		return -1;
-	if (reduce_rest(&s->reduction, s->o->passes, err) < 0)
-		return -1;
-	const bool numbers = s->torch && s->runner.want.kind == OUTCOME_ACCURACY && s->o->passes >> SHRINK_HEAD & 1;
-	return numbers ? try_knobs(s, err) : 0;
+	return reduce_rest(&s->reduction, s->o->passes, err);
 }
 
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback)

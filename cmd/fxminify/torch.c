@@ -453,6 +453,16 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 /* ---- verifying ---- */
 
+void torch_modules(const struct session *s, struct buf *b)
+{
+	const struct with_torch *t = s->torch;
+	const char *old = getenv("PYTHONPATH");
+	for (size_t i = 0; t->path[i]; i++)
+		buf_addf(b, "%s%s", b->len ? ":" : "", t->path[i]);
+	if (old && *old)
+		buf_addf(b, "%s%s", b->len ? ":" : "", old);
+}
+
 enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 
 /* "/tmp/.../x.cpp:12:29: error": only the file name, since the folder no longer exists. */

@@ -1,7 +1,7 @@
 """Candidates for the other two questions (candidates.py): what makes it faster, and what makes its numbers right. Settings by how much they turn
 off, those first that keep the most; a name that this torch lacks is left out.
 """
-import importlib
+import importlib, re
 
 RIGHT = {
     "inductor": """_inductor.config.emulate_precision_casts = True, _inductor.config.pattern_matcher = False, _inductor.config.joint_graph_constant_folding = False,
@@ -30,6 +30,18 @@ def has_setting(name):
     return True
 
 
+def operators_of(kernel):
+    """Those that a kernel's name has: cpp_fused_native_layer_norm_relu_0."""
+    import torch
+    fused = re.search(r"fused_(.*?)(_\d+)?$", kernel)
+    words, out = fused[1].split("_") if fused else [], []
+    while words:
+        n = next((n for n in range(len(words), 0, -1) if hasattr(torch.ops.aten, "_".join(words[:n]))), 0)
+        out += ["_".join(words[:n])] * bool(n)
+        words = words[n or 1:]
+    return out
+
+
 class Goals:
     def one_setting(self, text, price=""):
         name = text.partition(" = ")[0]
@@ -40,6 +52,8 @@ class Goals:
     def goal(self, f):
         self.spots = []
         if f["kind"] == "slow":
+            if f.get("compiling"):  # less to compile, before each further try compiles it all
+                self.compiled("")
             for text in FAST.split(","):
                 if "triton" not in text or accelerated():
                     self.one_setting(text.strip())
@@ -49,12 +63,30 @@ class Goals:
         name, _, value = part.partition("=")
         if name and has_setting("_inductor.config." + name):
             self.one_setting("_inductor.config.%s = %s" % (name, value), "slower: what it turns off")
-        self.fallback(node.rstrip("0123456789").rstrip("_"))
+        for op in dict.fromkeys([node.rstrip("0123456789").rstrip("_")] + operators_of(f.get("kernel") or "")):
+            self.fallback(op)
         component = f.get("component") or "inductor"
-        for text in RIGHT.get(component, RIGHT["inductor"]).split(","):
-            self.one_setting(text.strip(), "slower: what it turns off")
+        for text in self.in_order([text.strip() for text in RIGHT.get(component, RIGHT["inductor"]).split(",")]):
+            self.one_setting(text, "slower: what it turns off")
         self.without_inductor()
         return self.out
+
+    def in_order(self, settings):
+        """Those without which all before them do not make it right come first; none, if not even all together do."""
+        settings = [s for s in settings if has_setting(s.partition(" = ")[0])]
+        def right(n):
+            lines = ["import torch.%s.config\n" % m for m in dict.fromkeys(s.partition(".config.")[0] for s in settings[:n])] + ["torch.%s\n" % s for s in settings[:n]]
+            run = self.server.run({"backend": "as-is", "texts": {**self.texts, **self.config(lines)}, "timeout": 1800})
+            why = compare(self.server.ref["steps"], run, self.server.volatile, self.server.rounds)
+            self.server.remove(run["folder"])
+            return not why
+        if not settings or not right(len(settings)):
+            return []
+        least, enough = 0, len(settings)  # of the first so many, least are too few
+        while enough - least > 1:
+            half = (least + enough) // 2
+            least, enough = (least, half) if right(half) else (half, enough)
+        return [settings[enough - 1]] + settings[:enough - 1] + settings[enough:]
 
     def fallback(self, op):
         """The operator whose kernel is wrong, as eager has it."""

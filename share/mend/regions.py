@@ -49,6 +49,7 @@ class Regions:
                         self.add("dynamic", "dynamic=True", {s.path: s.edit([(n, s.seg(n)[:-1].rstrip(", ") + (", " if n.args or n.keywords else "") + "dynamic=True)")])})
                     if not decorates and n.args and isinstance(n.up, ast.Assign) and n.up.value is n and lists and s.alone(n.up):
                         self.blocks(s, n, words, any("Sequential(" in t for t in lists.values()))
+                    self.children(s, n, words)
                 elif isinstance(n, ast.FunctionDef):
                     for d in n.decorator_list:
                         if s.seg(d) == "torch.compile":
@@ -62,6 +63,23 @@ class Regions:
         loop = ("%sfor _layers in %s.modules():\n%s    if isinstance(_layers, (torch.nn.ModuleList, torch.nn.ModuleDict)):\n"
                 "%s        for _layer in _layers.children():\n%s            %s\n") % (pad, target, pad, pad, pad, compiled)
         self.add("region", "each block of the lists of modules is compiled, not the whole", {s.path: s.edit([(n, s.seg(n.args[0])), ((end, end), loop)])}, region=True)
+
+    def children(self, s, n, words):
+        """model = torch.compile(model), run = torch.compile(model.generate): what it breaks at is often the outermost code; its parts are compiled instead."""
+        whole = n.args[0] if n.args else None
+        st = s.statement(n) if whole is not None else None
+        if not isinstance(whole, (ast.Name, ast.Attribute)) or not isinstance(st, ast.Assign) or st.value is not n or not s.alone(st):
+            return
+        if isinstance(whole, ast.Name) and any(isinstance(d, ast.FunctionDef) and d.name == whole.id for d in ast.walk(s.tree)):
+            return
+        for owner in ([s.seg(whole.value)] if isinstance(whole, ast.Attribute) else []) + [s.seg(whole)]:
+            if owner in ("self", "torch"):
+                continue
+            pad, end = s.indent(st), s.offset[st.end_lineno]
+            # not .compile(): the frame of a module of torch's own is skipped (torch 2.13)
+            loop = "%sfor _part in %s.children():\n%s    _part.forward = torch.compile(_part.forward%s)\n" % (pad, owner, pad, words and ", " + words)
+            title = "the parts of %s are compiled, not %s" % (owner, "the whole" if owner == s.seg(whole) else s.seg(whole) + "()")
+            self.add("region", title, {s.path: s.edit([(n, s.seg(whole)), ((end, end), loop)])}, region=True)
 
     def inward(self, s, function):
         """What a compiled function calls, instead of itself."""

@@ -39,6 +39,19 @@ like "it says so" "$(cat out)" 'Nothing that was tried helps'
 exits "--runs ends the search" 5 mend --runs=5 -- ./python3-fake app.py
 like "it says why" "$(cat out)" 'stopped early: the runs'
 
+# ---- a program that only crashes when it is compiled ----
+FAKE_CRASH="raised TypeError" exits "compiled crashes, eager does not" 0 mend --no-as-is -- ./python3-fake app.py
+like "the first run says so, with the error" "$(cat out)" 'compiled .*graph calls?; compiled crashes, eager does not: TypeError: only 0-dimensional'
+like "it is the verdict, and the edits mend it" "$(cat out)" 'Verdict: compiled crashes, eager does not: TypeError: only 0-dimensional.*; not with these edits'
+unlike "no escape sequence reaches the terminal" "$(cat out)" $'\x1b'
+FAKE_CRASH="killed by SIGSEGV" FAKE_WORDS=STAYS exits "no edit mends it" 1 mend -- ./python3-fake app.py
+like "the verdict has how it ends" "$(cat out)" 'Verdict: compiled crashes, eager does not: killed by SIGSEGV[[:space:]]'
+FAKE_CRASH="killed by SIGSEGV" FAKE_WORDS=STAYS run mend --json -- ./python3-fake app.py
+is "in --json" "$(value out 'd["compiled_crashes"], d["crash"]')" "True, killed by SIGSEGV"
+FAKE_CRASH="took longer than 600 s" FAKE_WORDS=STAYS run mend -- ./python3-fake app.py
+like "one that takes long does not crash" "$(cat out)" 'differs from eager: ends differently: took longer'
+unlike "nor is it called so" "$(cat out)" Verdict
+
 # ---- the journal ----
 exits "a journal is written" 0 mend --journal=j -- ./python3-fake app.py
 is "a line for each try" "$(grep -c verdict j)" "$(grep -cE '^    (no|ok) ' out)"

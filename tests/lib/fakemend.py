@@ -24,13 +24,16 @@ def run(r):
     differs = "parameters differ at step 2" if "WRONG" in text or "LATE" in text and r.get("backend") == "aot_eager" else ""
     if os.environ.get("FAKE_WRONG") and r.get("backend") == "as-is" and "RIGHT" not in text:
         differs = "result of call 1 differs"
+    end = os.environ.get("FAKE_CRASH") if r["op"] == "run" and "GOOD" not in text else ""  # how only the compiled program ends
+    if end:
+        differs = "ends differently: %s, eager exit 0" % end
     if "HANG" in text:
         import time
         time.sleep(1000)
     if "DIE" in text:
         os._exit(3)
-    return dict(status="exit 0", counts=dict(calls=4 if good else 9, ops=10 if "WORSE" in text else 100, outer=2, graphs=3, steps=2), seconds=0.01, cpu=0.01,
-                clock=dict(compile=1.0, step=0.0004) if "FAST" in text else dict(compile=2.0, step=0.001), trace=d, stderr="", differs=differs, error="", tail="", volatile=["seconds"], runs=runs, sites=1)
+    return dict(status=end or "exit 0", counts=dict(calls=4 if good else 9, ops=10 if "WORSE" in text else 100, outer=2, graphs=3, steps=2), seconds=0.01, cpu=0.01,
+                clock=dict(compile=1.0, step=0.0004) if "FAST" in text else dict(compile=2.0, step=0.001), trace=d, stderr="", differs=differs, error="Traceback (most recent call last):\n  File \"app.py\", line 1\nTypeError: only 0-dimensional \x1b[31m\n" if end and "raised" in end else "", tail="", volatile=["seconds"], runs=runs, sites=1)
 
 
 if os.environ.get("FAKE_HELLO"):

@@ -73,6 +73,13 @@ check("a shortcut is left out, at its price", [(t.count("continue"), bool(p)) fo
 c = candidates("import torch\n\nclass A:\n    def __init__(self):\n        self.q = torch.nn.Linear(2, 2)\n    @torch.compile\n    def act(self, x):\n        if x.sum() > 0:\n            return 1\n"
                "        return self.q(x)\n", 8, {"x": "Tensor:float"}, function="act")
 check("the module that a compiled method calls", any(k == "region" and "self.q.forward = torch.compile(self.q.forward)" in t and "@torch.compile" not in t for k, t, _ in c))
+PARTS = "import torch\nfrom library import Net\nnet = Net()\n%s\nprint(run(3))\n"
+c = candidates(PARTS % "run = torch.compile(net.generate, dynamic=True)", 5, {}, function="generate")
+check("the parts of a model whose method breaks", any(k == "region" and "run = net.generate\nfor _part in net.children():\n    _part.forward = torch.compile(_part.forward, dynamic=True)\n" in t for k, t, _ in c))
+c = candidates(PARTS % "run = torch.compile(net)", 5, {})
+check("the parts of a model that breaks itself", any(k == "region" and "run = net\nfor _part in net.children():\n" in t for k, t, _ in c))
+c = candidates("import torch\ndef f(x):\n    return x\nrun = torch.compile(f)\n", 3, {"x": "Tensor:float"}, function="f")
+check("a function has no parts", not any("children" in t for _, t, _ in c))
 
 eager = {"status": "exit 0", "steps": [[[1.0, 2.0]]], "outer": [[1.0]], "state": {"n": [3.0]}, "text": ["oloss 0.5", "ea"], "files": {"f": [1, "x"]}}
 none = {"parts": set(), "state": set(), "lines": [], "files": set()}

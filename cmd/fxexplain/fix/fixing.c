@@ -134,11 +134,19 @@ static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice
 		refuse(fix, g, what, why.text);
 }
 
+/* A recompile that is there only because of a break goes with it (consequence.c). */
+static bool is_consequence(const struct explanation *x, const struct finding *g)
+{
+	return g->into != NONE && (g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT) && x->finding[g->into].kind == FINDING_BREAK;
+}
+
 /* Each step of a recompiling frame is a problem with fixes of its own; the fixes of any other finding belong to one problem. */
 static void fix_finding(struct fixing *fix, uint32_t k)
 {
 	const struct finding *g = &fix->x.finding[k];
 	bool frame = false;
+	if (is_consequence(&fix->x, g))
+		return;
 	for (uint32_t i = 0; i < fix->x.n_frame; i++) {
 		const struct frame_view *v = &fix->x.frame[i];
 		for (uint32_t s = v->first; v->finding == k && s < v->first + v->n; s++) {

@@ -86,6 +86,15 @@ static int try_one(struct mend_search *s, struct mend_trial *now, const struct j
 	return 1;
 }
 
+/* What did not help the program as it was is not tried again after another edit: each try is a compilation. */
+static bool refused_before(const struct mend_search *s, struct slice kind, struct slice title)
+{
+	for (uint32_t i = 0; i < s->n_tried; i++)
+		if (!s->tried[i].accepted && slice_eq(s->tried[i].title, title) && slice_eq(s->tried[i].kind, kind))
+			return true;
+	return false;
+}
+
 static int one_round(struct mend_search *s, struct err *err)
 {
 	LOCAL_BUF b = {0};
@@ -94,8 +103,9 @@ static int one_round(struct mend_search *s, struct err *err)
 	uint32_t root;
 	struct mend_trial *now = s->n_step ? s->step[s->n_step - 1].trial : s->base;
 	struct search_try head = {.finding = s->goal == MEND_SLOW ? SLICE("what makes it faster") : SLICE("what makes the numbers right")};
-	buf_addf(&b, "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": {\"kind\": \"%s\"%s%.*s}}", SL(now->texts),
-		 s->goal == MEND_SLOW ? "slow" : "wrong", s->accused.n ? ", " : "", SL(s->accused));
+	buf_addf(&b, "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": {\"kind\": \"%s\", \"compiling\": %s%s%.*s}}",
+		 SL(now->texts), s->goal == MEND_SLOW ? "slow" : "wrong",
+		 now->compile_seconds > STEPS * now->step_seconds ? "true" : "false", s->accused.n ? ", " : "", SL(s->accused));
 	mend_search_tell(s, SEARCH_FINDING, &head);
 	if (mend_search_candidates(s, buf_slice(&b), &t, &answer, &root, err) < 0)
 		return -1;
@@ -103,6 +113,8 @@ static int one_round(struct mend_search *s, struct err *err)
 	json_each(&t, json_get(&t, root, "candidates"), c) {
 		if (done || mend_search_spent(s))
 			break;
+		if (refused_before(s, json_dup(&t, c, "kind", &s->arena), json_dup(&t, c, "title", &s->arena)))
+			continue;
 		done = try_one(s, now, &t, c, err);
 	}
 	if (!done)
@@ -117,8 +129,7 @@ int mend_goal_run(struct mend_search *s, struct err *err)
 		return go;
 	if (!(s->base = as_it_is(s, SLICE("{}"), false, false, err)))
 		return -1;
-	s->crashes = !s->base->as_eager_ends;
-	mend_search_tell(s, SEARCH_BASE, NULL);
+	mend_search_base(s);
 	if (s->goal == MEND_WRONG && s->base->equal)
 		return 0;
 	int done = 1;

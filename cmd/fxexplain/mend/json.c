@@ -42,6 +42,7 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 	json_member_str(&o, "eager", s->eager ? s->eager->status : SLICE(""));
 	json_member_str(&o, "volatile", s->volatile_names);
 	json_member_bool(&o, "compiled_crashes", s->crashes);
+	json_member_str(&o, "crash", s->crash);
 	const struct finding *worst = NULL;
 	for (uint32_t i = 0; s->base && i < s->base->x.n_finding && !worst; i++)
 		worst = trial_counts(&s->base->x.finding[i]) ? &s->base->x.finding[i] : NULL;
@@ -67,6 +68,7 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 		json_member_str(&o, "place", t->place);
 		json_member_str(&o, "kind", t->kind);
 		json_member_str(&o, "title", t->title);
+		json_member_str(&o, "advice", t->advice);
 		json_member_bool(&o, "accepted", t->accepted);
 		json_member_str(&o, "verdict", t->verdict);
 		json_member_u64(&o, "graph_breaks", t->n.breaks);

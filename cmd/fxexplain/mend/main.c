@@ -117,6 +117,7 @@ static struct slice read_verdict(const char *path, struct arena *arena)
 	json_member_str(&o, "component", json_dup(&t, root, "component", arena));
 	json_member_str(&o, "part", json_dup(&t, root, "part", arena));
 	json_member_str(&o, "node", json_dup(&t, json_get(&t, root, "fault"), "node", arena));
+	json_member_str(&o, "kernel", json_dup(&t, json_get(&t, root, "fault"), "kernel", arena));
 	json_close(&o);
 	mapfile_close(&m);
 	return arena_slice(arena, slice_of(b.p + 1, b.len - 2));

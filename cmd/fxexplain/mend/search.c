@@ -128,7 +128,7 @@ static const char *covers(const struct mend_search *s, struct slice kind, double
 													      : 0.85;
 	if (given > 0)
 		least = given;
-	if (s->crashes)
+	if (!s->base->as_eager_ends)
 		return NULL; /* what it compiled before it crashed cannot be compared */
 	if ((double)t->n.ops >= 0.97 * (double)now->n.ops && t->n.ops * 2 >= ops_before(s))
 		return NULL;
@@ -139,17 +139,18 @@ static void keep(struct mend_search *s, struct search_step step)
 {
 	PUSH_TO(s->step, s->n_step, s->cap_step) = step;
 	const struct mend_trial *best = mend_search_best(s);
-	bool worse_before = s->crashes && !s->best;
+	bool worse_before = !s->base->as_eager_ends && !s->best;
 	if (worse_before || trial_cost(step.trial) <= trial_cost(best))
 		s->best = s->n_step;
 }
 
 /* Tries one candidate: 1 accepted, 0 not, -1 failed. */
 static int try_one(struct mend_search *s, const struct mend_trial *now, const struct finding *g, const struct json_tape *t, uint32_t c,
-		   struct slice finding, struct slice place, struct err *err)
+		   const struct search_try *head, struct err *err)
 {
-	struct search_try row = {
-	    .finding = finding, .place = place, .kind = json_dup(t, c, "kind", &s->arena), .title = json_dup(t, c, "title", &s->arena)};
+	struct search_try row = *head;
+	row.kind = json_dup(t, c, "kind", &s->arena);
+	row.title = json_dup(t, c, "title", &s->arena);
 	struct slice texts = arena_slice(&s->arena, json_raw(t, json_get(t, c, "texts")));
 	/* Once other calls are the compiled ones, they stay it. */
 	bool region = json_flag(t, c, "region") || (s->n_step && s->step[s->n_step - 1].region);
@@ -200,8 +201,8 @@ static int try_one(struct mend_search *s, const struct mend_trial *now, const st
 	struct search_step step = {.kind = row.kind,
 				   .title = row.title,
 				   .price = json_dup(t, c, "price", &s->arena),
-				   .finding = finding,
-				   .place = place,
+				   .finding = row.finding,
+				   .place = row.place,
 				   .with = went_with(s, now, g, r),
 				   .trial = r,
 				   .region = region};
@@ -233,13 +234,15 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 	LOCAL_BUF answer = {0};
 	OWNED(json_tape_release) struct json_tape own = {0};
 	uint32_t root;
-	put_flat(&title, g ? g->title : slice_trim(now->error), 160);
+	put_flat(&title, g ? g->title : s->crash.n ? s->crash : now->status, 160);
 	struct slice finding = arena_slice(&s->arena, buf_slice(&title));
 	struct slice place = g ? place_of(s, now, g) : SLICE("");
 	buf_addf(&b, "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": ", SL(now->texts));
 	trial_finding(&b, now, g);
 	buf_adds(&b, "}");
 	struct search_try head = {.finding = finding, .place = place};
+	if (g)
+		head.advice = arena_textf(&s->arena, "%.*s%s%.*s", SL(g->fix), g->fix.n && g->hint.n ? "\n" : "", SL(g->hint));
 	mend_search_tell(s, SEARCH_FINDING, &head);
 	if (mend_search_candidates(s, buf_slice(&b), &own, &answer, &root, err) < 0)
 		return -1;
@@ -247,7 +250,7 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 	json_each(&own, json_get(&own, root, "candidates"), c) {
 		if (done || n++ >= MOST_CANDIDATES || mend_search_spent(s))
 			break;
-		done = try_one(s, now, g, &own, c, finding, place, err);
+		done = try_one(s, now, g, &own, c, &head, err);
 	}
 	return done;
 }
@@ -351,6 +354,34 @@ static int prove(struct mend_search *s, struct err *err)
 	return status;
 }
 
+/* "TypeError: only 0-dimensional ...": the line after the frames of a traceback; a message may have lines below it. */
+static struct slice error_line(struct slice traceback)
+{
+	struct slice rest = traceback, line, found = {0};
+	bool frames = false;
+	while (slice_line(&rest, &line)) {
+		if (frames && line.n && line.p[0] != ' ')
+			found = slice_trim(line);
+		frames = line.n && line.p[0] == ' ' && (frames || slice_starts(line, "  File "));
+	}
+	return found;
+}
+
+/* One that takes long, or that works where eager fails, does not crash. */
+void mend_search_base(struct mend_search *s)
+{
+	static const char *const how[] = {"raised", "killed", "died", "exit"};
+	const struct mend_trial *t = s->base;
+	s->crashes = !t->as_eager_ends && slice_any(t->status, how, slice_starts) && !slice_is(t->status, "exit 0");
+	if (s->crashes) {
+		LOCAL_BUF b = {0};
+		struct slice line = error_line(t->error);
+		put_flat(&b, line.n ? line : t->status, 200);
+		s->crash = arena_slice(&s->arena, buf_slice(&b));
+	}
+	mend_search_tell(s, SEARCH_BASE, NULL);
+}
+
 /* The texts of the files that edits may touch, as the base of what is compared. */
 int mend_search_start(struct mend_search *s, struct err *err)
 {
@@ -370,8 +401,7 @@ int mend_search_run(struct mend_search *s, struct err *err)
 		return go;
 	if (!(s->base = mend_search_trial(s, (struct trial_spec){.texts = SLICE("{}"), .backend = "eager"}, err)))
 		return -1;
-	s->crashes = !s->base->as_eager_ends;
-	mend_search_tell(s, SEARCH_BASE, NULL);
+	mend_search_base(s);
 	if (go_on(s, err) < 0)
 		return -1;
 	if (s->best && prune(s, err) < 0)

@@ -31,6 +31,7 @@ struct search_step {                                           /* an accepted ed
 };
 struct search_try { /* any candidate that was tried */
 	struct slice finding, place, kind, title, verdict;
+	struct slice advice; /* what fxexplain says of that finding: its fixes and hints, one per line */
 	struct trial_figures n;
 	bool accepted;
 	double seconds, compile_seconds, step_seconds;
@@ -47,7 +48,8 @@ struct mend_search {
 	void *arg;
 
 	struct mend_trial *eager, *base;
-	bool crashes; /* the compiled program ends differently from eager */
+	bool crashes;       /* the compiled program ends by an error that eager does not have */
+	struct slice crash; /* how: the error's last line, or "killed by SIGSEGV" */
 	struct search_step *step;
 	uint32_t n_step, cap_step, best;
 	struct search_try *tried;

@@ -7,6 +7,8 @@
 int mend_search_start(struct mend_search *s, struct err *err);
 /* Is the budget, or the number of runs, used up? Says so in ended. */
 bool mend_search_spent(struct mend_search *s);
+/* The compiled program has run as it is: tells its figures, and whether it crashes. */
+void mend_search_base(struct mend_search *s);
 void mend_search_tell(struct mend_search *s, enum search_event e, const struct search_try *t);
 /* The reference; whole: of the whole program, which is then what whole runs are compared with. */
 int mend_search_eager(struct mend_search *s, bool whole, struct mend_trial **out, struct err *err);

@@ -81,14 +81,15 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 	case SEARCH_READY: return;
 	case SEARCH_EAGER: line_of_eager(out, s); break;
 	case SEARCH_BASE: {
+		const bool crashes = s->crashes && s->goal != MEND_WRONG; /* there its own check fails, as was asked */
 		LOCAL_BUF n = {0};
 		trial_figures(&n, &s->base->n);
 		buf_addf(&out->b, "compiled  %.*s", SL(buf_slice(&n)));
 		if (s->goal != MEND_BREAKS)
 			add_clock(out, s->base->compile_seconds, s->base->step_seconds);
 		if (!s->base->equal)
-			buf_addf_clean(&out->b, "; %s%.*s", s->crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
-				       SLN(s->base->differs, 200));
+			buf_addf_clean(&out->b, "; %s%.*s", crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
+				       SLN(crashes ? s->crash : s->base->differs, 200));
 		buf_addc(&out->b, '\n');
 		break;
 	}
@@ -205,11 +206,11 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		buf_addf(&out->b, "Nothing that was tried helps; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
 	}
 	put_wraps(out, from, 2);
-	if (s->crashes && !best->as_eager_ends) {
-		struct slice rest = best->error, line, last = best->status;
-		while (slice_line(&rest, &line))
-			last = slice_trim(line).n ? line : last;
-		buf_addf_clean(&out->b, "Verdict: compiled crashes, eager does not: %.*s\n", SLN(last, 200));
+	if (s->crashes && s->goal == MEND_BREAKS) {
+		const size_t start = out->b.len;
+		buf_addf_clean(&out->b, "Verdict: compiled crashes, eager does not: %.*s%s\n", SL(s->crash),
+			       best->as_eager_ends ? "; not with these edits" : "");
+		put_wraps(out, start, 2);
 	}
 	if (s->ended)
 		buf_addf(&out->b, "It stopped early: %s.\n", s->ended);

@@ -1,7 +1,7 @@
 /* guard.h - --bounds: which kernel touched memory that it was not given; the findings of libprobe/guard.h, with names and lines.
  *
  *     struct watch_options o = {.calls = {.want = CALLS_NAMES}, .model = "model.pt2", ...};
- *     guard_want(&o.calls, o.how.bounds, o.command != NULL);
+ *     guard_want(&o.calls, &o.how, o.command != NULL);
  *     ... watch_run(&w, &o, &err)
  *     w.guard->v[i].what, .kernel, .buffer, ...
  *     guard_show(&screen, w.guard, "aoti-verify: ");
@@ -55,6 +55,8 @@ struct guard_finding {
 	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
 	int64_t first, last;                                                        /* bytes from its first element */
 	int item;
+	bool memory;              /* no tensor of the kernel's, but memory of .extent bytes (--bounds=alloc); .kernel may be empty */
+	struct slice code, asked; /* of .memory: where the access was made; who asked for it, the innermost first: "a < b < c" */
 };
 
 struct guard {
@@ -62,14 +64,18 @@ struct guard {
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
 	uint64_t runs;                                /* of all models */
+	bool alloc;                                   /* --bounds=alloc */
 	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 
 /* Sets .want, if asked. */
-static inline void guard_want(struct calls_config *c, bool asked, bool live)
+static inline void guard_want(struct calls_config *c, const struct run_how *how, bool live)
 {
-	c->want |= !asked ? 0u : (unsigned)CALLS_BOUNDS | (live ? 0u : (unsigned)CALLS_BOUNDS_TWICE);
+	c->want |= !how->bounds        ? 0u
+		   : how->bounds_alloc ? (unsigned)(CALLS_BOUNDS | CALLS_BOUNDS_ALLOC)
+		   : live              ? (unsigned)CALLS_BOUNDS
+				       : (unsigned)(CALLS_BOUNDS | CALLS_BOUNDS_TWICE);
 }
 /* Runs a model guarded, and nothing else. out: its outputs; may be NULL. */
 int guard_run(const struct watch_options *o, struct guard *b, struct run_result *out, struct err *err);

@@ -214,6 +214,7 @@ void explain_workers(struct explanation *x);
 void explain_known(struct explanation *x);
 void explain_release(struct explanation *x);        /* release.c, after those that have fixes */
 void explain_tried(struct explanation *x);          /* tried.c, after that */
+FOR_TESTS void explain_tried_in(struct explanation *x, struct slice table); /* with a table like share/breaks/tried.txt */
 void explain_headline(struct explanation *x);       /* headline.c */
 void explain_events(struct explanation *x);         /* event.c, after all others */
 void explain_consequences(struct explanation *x);   /* consequence.c, after that */

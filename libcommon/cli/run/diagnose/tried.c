@@ -1,15 +1,15 @@
-/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. A setting that never worked is
- * left out.
+/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. A fix that worked in none of them is
+ * no fix: it is named as such among the hints, so that nobody tries it again, and no tool makes an edit of it.
  *
  * share/breaks/tried.txt is written by tests/live/mend.py --table from what fxexplain mend tried in the programs of tests/live/mend, in
- * each of which several problems meet: "14 3 torch._dynamo.config.capture_scalar_outputs =" is programs, in how many of them it worked,
- * and what occurs in the line of the fix.
+ * each of which several problems meet: "14 3 torch._dynamo.config.capture_scalar_outputs =" is programs for which the fix was advised and
+ * tried, in how many of them it worked, and what occurs in its line.
  */
 #include "base/html/html.h"
 #include "base/text.h"
 #include "run/diagnose/finding.h"
 
-enum { FEW = 3, ENOUGH = 5 }; /* programs to give a figure; to leave out a setting that never worked */
+enum { FEW = 3 }; /* programs to give a figure */
 
 static bool take_number(struct slice *line, uint64_t *v)
 {
@@ -30,32 +30,67 @@ static bool tried_row(struct slice table, struct slice fix, uint64_t *programs, 
 	return false;
 }
 
+/* "torch._dynamo.mark_dynamic(x, 1)    # before the first call" without its remark */
+static struct slice without_remark(struct slice line)
+{
+	const char *remark = slice_find(line, "    #");
+	return slice_trim(remark ? slice_of(line.p, (size_t)(remark - line.p)) : line);
+}
+
 static void count(struct explanation *x, struct finding *g, struct slice table)
 {
-	LOCAL_BUF b = {0};
+	LOCAL_BUF fix = {0};
+	LOCAL_BUF hint = {0};
 	struct slice rest = g->fix, line;
 	uint64_t programs, worked;
 	bool any = false;
 	while (slice_line(&rest, &line)) {
 		bool row = tried_row(table, line, &programs, &worked) && programs >= FEW;
 		any |= row;
-		if (row && programs >= ENOUGH && !worked && slice_has(line, "torch._dynamo.config."))
+		if (row && !worked) {
+			buf_addf(&hint, "%sNot %.*s: it was tried in %llu programs, and helped in none", hint.len ? "\n" : "",
+				 SL(without_remark(line)), (unsigned long long)programs);
 			continue;
-		buf_addf(&b, "%s%.*s", b.len ? "\n" : "", SL(line));
+		}
+		buf_addf(&fix, "%s%.*s", fix.len ? "\n" : "", SL(line));
 		if (row)
-			buf_addf(&b, "%s tried in %llu program%s: %llu", slice_has(line, "    # ") ? ";" : "    #",
-				 (unsigned long long)programs, plural(programs), (unsigned long long)worked);
+			buf_addf(&fix, "%s tried in %llu programs: %llu", slice_has(line, "    # ") ? ";" : "    #",
+				 (unsigned long long)programs, (unsigned long long)worked);
 	}
-	if (any)
-		g->fix = explain_keep(x, buf_slice(&b));
+	if (!any)
+		return;
+	g->fix = explain_keep(x, buf_slice(&fix));
+	if (!hint.len)
+		return;
+	if (!fix.len && !g->hint.n)
+		buf_addf(&hint, "\nfxexplain mend -- python app.py searches for an edit that helps in your program");
+	LOCAL_BUF all = {0};
+	buf_addf(&all, "%.*s%s%.*s", SL(g->hint), g->hint.n ? "\n" : "", SL(buf_slice(&hint)));
+	g->hint = explain_keep(x, buf_slice(&all));
 }
 
-void explain_tried(struct explanation *x)
+/* Each step of a frame that recompiles has fixes of its own, which `fix` makes: without those that worked nowhere. */
+static void of_step(struct explanation *x, struct frame_step *s, struct slice table)
 {
-	struct slice table = share_file("breaks/tried.txt");
+	LOCAL_BUF fix = {0};
+	struct slice rest = s->fix, line;
+	uint64_t programs, worked;
+	while (slice_line(&rest, &line))
+		if (!tried_row(table, line, &programs, &worked) || programs < FEW || worked)
+			buf_addf(&fix, "%s%.*s", fix.len ? "\n" : "", SL(line));
+	if (fix.len < s->fix.n)
+		s->fix = explain_keep(x, buf_slice(&fix));
+}
+
+void explain_tried_in(struct explanation *x, struct slice table)
+{
+	for (uint32_t i = 0; i < x->n_step; i++)
+		of_step(x, &x->step[i], table);
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		struct finding *g = &x->finding[i];
 		if (g->into == NONE && g->fix.n && (g->kind == FINDING_BREAK || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT))
 			count(x, g, table);
 	}
 }
+
+void explain_tried(struct explanation *x) { explain_tried_in(x, share_file("breaks/tried.txt")); }
