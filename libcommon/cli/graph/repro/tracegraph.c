@@ -97,10 +97,11 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 static struct slice failed_with(const struct facts *f, struct slice graph)
 {
 	const struct slice id = slice_until(slice_until(graph, ":"), "_");
-	for (size_t i = f->n_compile; i-- > 0;) {
-		const struct fact_compile *c = &f->compile[i];
-		if (slice_eq(id, facts_text(f, c->id)) && c->fail_type != NONE)
-			return facts_text(f, c->fail_type);
+	for (size_t i = f->n_attempt; i-- > 0;) {
+		const struct fact_attempt *a = &f->attempt[i];
+		char text[COMPILE_ID_TEXT];
+		if (a->fail_type != NONE && slice_eq(id, slice_until(slice_str(compile_id_text(&a->id, text)), "_")))
+			return facts_text(f, a->fail_type);
 	}
 	return SLICE("");
 }
