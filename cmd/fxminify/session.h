@@ -53,6 +53,8 @@ int deliver_choose(struct session *s, struct err *err);
 int deliver_result(struct session *s, struct err *err);
 
 int command_open(struct session *s, struct err *err);
+/* Computes shapes by the operators' rules, for the sizes of the inputs. why: for the first value without a shape. */
+void session_shapes(struct session *s, struct err *why);
 
 /* Starts Python while the file is being read. */
 void torch_begin(struct session *s, const char *path);

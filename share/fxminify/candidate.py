@@ -799,6 +799,12 @@ def gpu_trouble(text):
     return None
 
 
+def whole_lines(text, most):
+    """At most so many characters, but at least the first line."""
+    end = text.rfind("\n", 0, most)
+    return text if len(text) <= most else text[:end] if end > 0 else text.partition("\n")[0]
+
+
 def describe(e, phase):
     e = innermost(e)
     t = type(e)
@@ -811,7 +817,7 @@ def describe(e, phase):
             end = message.find("\n", at + 600)  # whole lines
             message, detail = line, message[at:end if end >= 0 else None]
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
-    out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
+    out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": whole_lines(detail, 2000), "phase": phase}
     full = str(getattr(e, "output", message))
     torn = isinstance(e, (ImportError, OSError)) and re.search(r"(/\S+): (file too short|invalid ELF header|cannot read file data)", full)
     gpu = gpu_trouble(full)

@@ -252,7 +252,7 @@ def test(state, request, say):
         if "phase" in message:
             phase[0] = message["phase"]
         say(**message)
-    where, beside, found, ref = None, None, {}, None
+    where, beside, found, ref, check = None, None, {}, None, False
     WAITS[0] = lambda: say(waits=True)
     def got_past():
         say(result={"kind": "passes", "phase": "compile"})
@@ -315,10 +315,11 @@ def test(state, request, say):
             result["kind"] = "invalid"  # a line was left out that it needs
         if where and result["kind"] == "raised":
             result["extra"] = where.of_exception(e, phase[0])
-            if front_end_raised(innermost(e), compiler_line):
-                say(check=True)
+            check = front_end_raised(innermost(e), compiler_line)
+            say(check=check)
         say(result=result)
-    if setup["form"] == "aot_inductor" and request.get("where") and ref is not None and result["kind"] in ("raised", "accuracy"):
+    packaged = setup["form"] == "aot_inductor" and request.get("where") and result["kind"] in ("raised", "accuracy")
+    if packaged and (phase[0] != "compile" and ref is not None or place_of(stages.passed)[0] == "build" and not check):  # it is what takes long
         stages.restart()
         say(as_graph=as_graph(state, mod, args, ref, stages))
 

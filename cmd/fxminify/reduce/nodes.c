@@ -122,7 +122,7 @@ static void phase(void *user, const char *name, size_t granularity, size_t left)
 struct guess {
 	struct nodes *n;
 	const struct suspects *s;
-	uint32_t *unit;	 /* of each suspect; NONE */
+	uint32_t *unit;  /* of each suspect; NONE */
 	uint64_t **part; /* closed sets that passed: what is a part of one is not asked */
 	size_t n_parts;
 	size_t first[GUESSES_MAX], n_firsts; /* how many of the first suspects are asked together */

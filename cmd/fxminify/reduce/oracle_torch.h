@@ -11,9 +11,9 @@
  *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
  *     verifier_close(v);
  *
- * The process is share/zygote/zygote.py and share/fxminify/{candidate,where,watch,stages,oracle}.py, sent over its standard input as one program:
- * any prefix that runs a program works: srun -n1, ssh host, kubectl exec -i. The remote side only needs a Python with torch; stored inputs,
- * and the program to verify, are sent along if there is a prefix. The protocol over the two pipes, one JSON object per line:
+ * The process is share/zygote/zygote.py and share/fxminify/{candidate,where,watch,stages,oracle}.py, sent over its standard input as one
+ * program: any prefix that runs a program works: srun -n1, ssh host, kubectl exec -i. The remote side only needs a Python with torch;
+ * stored inputs, and the program to verify, are sent along if there is a prefix. The protocol over the two pipes, one JSON object per line:
  *
  *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes),
  *             path [folders of modules], fresh (keep processes for verify)

@@ -45,10 +45,7 @@ static void closed_set(void *ctx, size_t i, uint64_t *set)
 		memset(set, 0, bits_words(q->s->n) * sizeof(*set));
 }
 
-static int ask_closed_sets(struct question *q, size_t n, size_t *winner)
-{
-	return q->s->ask(q->s->user, n, closed_set, q, winner);
-}
+static int ask_closed_sets(struct question *q, size_t n, size_t *winner) { return q->s->ask(q->s->user, n, closed_set, q, winner); }
 
 /* The requested set may have been smaller than the tested one. */
 static void adopt_winner(struct search *s, struct question *q, size_t winner)
