@@ -61,7 +61,7 @@ def _limits(item: pytest.Item) -> Optional[Dict[str, str]]:
     limits = _limits_of(item.config)
     for mark in reversed(marks):
         if mark.args:
-            raise pytest.UsageError("%s: pt2() takes limits by name only: pt2(graph_breaks=0)" % item.nodeid)
+            raise pytest.fail.Exception("pt2() takes limits by name only: pt2(graph_breaks=0)", pytrace=False)
         limits.update({name.replace("_", "-"): "%s" % value for name, value in mark.kwargs.items() if value is not None})
     return limits
 
