@@ -45,6 +45,8 @@ is "all that it promises is there" "$(py -c 'import pt2utils
 print(*[n for n in pt2utils.__all__ if not hasattr(pt2utils, n) or n not in dir(pt2utils)])')" ""
 if mypy=$(command -v mypy); then
 	is "mypy --strict" "$(cd "$ROOT/packaging/wheel" && "$mypy" --strict --cache-dir=/dev/null -p pt2utils 2>&1 | tail -n 5)" "Success: no issues found in $(ls "$package"/*.py | wc -l) source files"
+	printf 'import pt2utils\nwith pt2utils.watch() as w:\n    pass\nn: int = w.summary.graph_breaks\nw.nosuch\npt2utils.nosuch\nw.findings[0].location.line\n' >typed.py
+	is "a program's mistakes are found" "$(MYPYPATH=$ROOT/packaging/wheel "$mypy" --strict --cache-dir=/dev/null typed.py | cut -d: -f1-2 | xargs)" "typed.py:5 typed.py:6 typed.py:7 Found 3 errors in 1 file (checked 1 source file)"
 else
 	skip "mypy --strict" "no mypy"
 fi
