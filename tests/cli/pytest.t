@@ -179,8 +179,8 @@ test_plain.py_test_log_recompiles_
 test_plain.py_test_log_simple_"
 fxexplain -q --json traces/*graph_breaks_ traces/*simple_ >baseline.json
 suite test_plain.py --pt2-baseline=baseline.json --junitxml=baseline.xml
-is "--pt2-baseline: only what it does not have fails" "$(verdicts baseline.xml | cut -c1-62)" "test_log[graph_breaks] passed
-test_log[recompiles] failure: Failed: new: Recompile lim
+is "--pt2-baseline: only what it does not have fails" "$(verdicts baseline.xml | cut -c1-61)" "test_log[graph_breaks] passed
+test_log[recompiles] failure: Failed: new: Recompile limit of
 test_log[simple] passed"
 suite test_plain.py --pt2-max=graph-breaks
 is "--pt2-max without a number" "$status $(grep -o 'not a number' err out | head -1)" "4 err:not a number"
