@@ -69,7 +69,7 @@ def _limits(item: pytest.Item) -> Optional[Dict[str, str]]:
 
 @pytest.fixture
 def pt2trace(request: pytest.FixtureRequest) -> Generator[Watch, None, None]:
-    """A pt2utils.Watch of this test: pt2trace.summary.graph_breaks, pt2trace.findings, print(pt2trace)."""
+    """A pt2utils.Watch of this test, before which Dynamo is reset: pt2trace.summary.graph_breaks, pt2trace.findings, print(pt2trace)."""
     from ._watch import Watch
 
     item = request.node
@@ -77,8 +77,13 @@ def pt2trace(request: pytest.FixtureRequest) -> Generator[Watch, None, None]:
     if any(item.iter_markers("pt2")):  # the test itself is watched
         yield watch
         return
-    with watch:
+    importlib.import_module("torch")._dynamo.reset()
+    with _uncaptured():
+        watch.__enter__()
+    try:
         yield watch
+    finally:
+        watch.__exit__(None, None, None)
 
 
 @contextlib.contextmanager
