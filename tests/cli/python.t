@@ -15,7 +15,8 @@ for log in "$DATA"/*.log "$DATA"/old/*.log "$ROOT"/tests/data/broken/*.log; do
 	fxexplain -q --json --show=metrics --show=graphs --show=guards "$log" >"explain$n.json" 2>/dev/null
 done
 find . -name 'explain*.json' -size 0 -delete
-ok "50 documents" test "$(ls explain*.json | wc -l)" -ge 50
+documents=(explain*.json)
+ok "50 documents" test ${#documents[@]} -ge 50
 is "what fxexplain writes of each log is of the types described" "$(py "$ROOT/tests/lib/document_types.py" ExplainDocument explain*.json 2>&1 | cut -c1-200 | head)" ""
 for model in "$DATA"/aoti/*.pt2; do
 	n=$((n + 1))
@@ -43,8 +44,11 @@ is "importing it imports neither torch nor numpy, nor the documents" "$(py -c 'i
 print(*{"torch", "numpy", "pt2utils.documents"} & set(sys.modules))')" ""
 is "all that it promises is there" "$(py -c 'import pt2utils
 print(*[n for n in pt2utils.__all__ if not hasattr(pt2utils, n) or n not in dir(pt2utils)])')" ""
+modules=("$package"/*.py)
 if mypy=$(command -v mypy); then
-	is "mypy --strict" "$(cd "$ROOT/packaging/wheel" && "$mypy" --strict --cache-dir=/dev/null -p pt2utils 2>&1 | tail -n 5)" "Success: no issues found in $(ls "$package"/*.py | wc -l) source files"
+	is "mypy --strict" "$(cd "$ROOT/packaging/wheel" && "$mypy" --strict --cache-dir=/dev/null -p pt2utils 2>&1 | tail -n 5)" "Success: no issues found in ${#modules[@]} source files"
+	printf 'import pt2utils\nwith pt2utils.watch() as w:\n    pass\nn: int = w.summary.graph_breaks\nw.nosuch\npt2utils.nosuch\nw.findings[0].location.line\n' >typed.py
+	is "a program's mistakes are found" "$(MYPYPATH=$ROOT/packaging/wheel "$mypy" --strict --cache-dir=/dev/null typed.py | cut -d: -f1-2 | xargs)" "typed.py:5 typed.py:6 typed.py:7 Found 3 errors in 1 file (checked 1 source file)"
 else
 	skip "mypy --strict" "no mypy"
 fi
@@ -136,7 +140,7 @@ False False False"
 is "20 findings, and how many more" "$(py -c 'import pt2utils, json, sys
 raw = json.load(open(sys.argv[1])); raw["findings"] = raw["findings"][:1] * 25
 e = pt2utils.Explanation.of(raw)
-print(e._repr_html_().count("<details"), e._repr_markdown_().count("\n- "), "and 5 more findings" in e._repr_html_(), "and 5 more findings" in e._repr_markdown_())' "$(ls -S explain*.json | head -1)")" "20 20 True True"
+print(e._repr_html_().count("<details"), e._repr_markdown_().count("\n- "), "and 5 more findings" in e._repr_html_(), "and 5 more findings" in e._repr_markdown_())' "$(grep -L '"findings":\[\]' explain*.json | head -1)")" "20 20 True True"
 
 # ---- watch: a trace of a block ----
 cat >watch.py <<'P'
@@ -206,7 +210,8 @@ is "a torch without a trace handler" "$(tail -n 1 err)" "pt2utils._tools.Error: 
 mkdir -p stage/bin && printf '#!/bin/sh\nexit 0\n' >stage/bin/fxexplain && chmod +x stage/bin/fxexplain && cp stage/bin/fxexplain program && mkdir wheels
 if python3 "$ROOT/packaging/wheel/pack" stage program 0.1.0 manylinux_2_28_x86_64 wheels >/dev/null 2>err; then
 	unzip -q wheels/pt2utils-*.whl -d wheel
-	is "the wheel has every module and its types" "$(cd wheel/pt2utils && ls | xargs)" "$(cd "$package" && { ls | grep -v __pycache__; echo _catch.py; } | LC_ALL=C sort | xargs)"
+	is "the wheel has every module and its types" "$(cd wheel/pt2utils && printf '%s\n' * | LC_ALL=C sort | xargs)" \
+		"$(cd "$package" && printf '%s\n' *.py *.typed _catch.py | LC_ALL=C sort | xargs)"
 	is "pytest finds the plugin" "$(PYTHONPATH=wheel python3 -c 'from importlib.metadata import distribution
 print(*[(e.group, e.name, e.value) for e in distribution("pt2utils").entry_points])')" "('pytest11', 'pt2utils', 'pt2utils._pytest')"
 else

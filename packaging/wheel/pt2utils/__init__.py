@@ -45,12 +45,14 @@ _WHERE = {"Explanation": "_explanation", "load": "_explanation", "Contract": "_m
           "contract": "_models", "run_model": "_models", "verify": "_models", "Watch": "_watch", "explain": "_watch", "watch": "_watch"}
 
 
-def __getattr__(name: str) -> Any:
-    if name == "documents":
-        return importlib.import_module("pt2utils.documents")
-    if name in _WHERE:
-        return getattr(importlib.import_module("pt2utils." + _WHERE[name]), name)
-    raise AttributeError("module 'pt2utils' has no attribute '%s'" % name)
+if not TYPE_CHECKING:  # else any name would be right
+
+    def __getattr__(name: str) -> Any:
+        if name == "documents":
+            return importlib.import_module("pt2utils.documents")
+        if name in _WHERE:
+            return getattr(importlib.import_module("pt2utils." + _WHERE[name]), name)
+        raise AttributeError("module 'pt2utils' has no attribute '%s'" % name)
 
 
 def __dir__() -> List[str]:

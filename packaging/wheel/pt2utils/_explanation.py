@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html import escape
 from typing import Any, Dict, List, Optional
 
@@ -16,8 +17,15 @@ def at(location: Optional[Location], short: bool = False) -> str:
     """file:line in function"""
     if location is None or not location.file:
         return ""
-    file = location.file.rsplit("/", 1)[-1] if short else location.file
+    file = _cell(location.file) or (location.file.rsplit("/", 1)[-1] if short else location.file)
     return file + (":%d" % location.line if location.line else "") + (" in %s" % location.function if location.function else "")
+
+
+def _cell(file: str) -> Optional[str]:
+    """Of the file that IPython calls a cell by, the cell: "In[3]"."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    return str(name[1]) if name else None
 
 
 def _md(text: str) -> str:
@@ -87,9 +95,9 @@ class Explanation(ExplainDocument):
         if self.verdict is not None and self.verdict.title:
             because = "".join("<br><small>%s</small>" % escape(e) for e in self.verdict.evidence[:3])
             out.append("<p><b>Failed:</b> %s%s</p>" % (escape(self.verdict.title), because))
-        for f in self.findings[:SHOWN]:
+        for n, f in enumerate(self.findings[:SHOWN]):
             out.append('<details%s><summary><b style="color:%s">%s</b> %s%s</summary><dl style="margin:0 0 0.5em 1.5em">%s</dl></details>' % (
-                " open" * (f.level == "error"), MARKS.get(f.level, "inherit"), escape(f.level), escape(f.title),
+                " open" * (f.level == "error" or n == 0), MARKS.get(f.level, "inherit"), escape(f.level), escape(f.title),
                 " <code>%s</code>" % escape(at(f.location, True)) if at(f.location) else "", _details(f)))
         out += ["<p>%s</p>" % escape(line) for line in self._more() if line]
         return "\n".join([*out, "</div>"])

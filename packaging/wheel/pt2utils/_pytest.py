@@ -19,6 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from ._explanation import Explanation
     from ._watch import Watch
+    from .documents import Finding
 
 COMPILED = ("compiles", "graphs", "graph_breaks", "recompiles", "failures", "compile_seconds")  # what JUnit's properties have
 SHOWN = 5
@@ -61,14 +62,14 @@ def _limits(item: pytest.Item) -> Optional[Dict[str, str]]:
     limits = _limits_of(item.config)
     for mark in reversed(marks):
         if mark.args:
-            raise pytest.UsageError("%s: pt2() takes limits by name only: pt2(graph_breaks=0)" % item.nodeid)
+            raise pytest.fail.Exception("pt2() takes limits by name only: pt2(graph_breaks=0)", pytrace=False)
         limits.update({name.replace("_", "-"): "%s" % value for name, value in mark.kwargs.items() if value is not None})
     return limits
 
 
 @pytest.fixture
 def pt2trace(request: pytest.FixtureRequest) -> Generator[Watch, None, None]:
-    """A pt2utils.Watch of this test: pt2trace.summary.graph_breaks, pt2trace.findings, print(pt2trace)."""
+    """A pt2utils.Watch of this test, before which Dynamo is reset: pt2trace.summary.graph_breaks, pt2trace.findings, print(pt2trace)."""
     from ._watch import Watch
 
     item = request.node
@@ -76,8 +77,13 @@ def pt2trace(request: pytest.FixtureRequest) -> Generator[Watch, None, None]:
     if any(item.iter_markers("pt2")):  # the test itself is watched
         yield watch
         return
-    with watch:
+    importlib.import_module("torch")._dynamo.reset()
+    with _uncaptured():
+        watch.__enter__()
+    try:
         yield watch
+    finally:
+        watch.__exit__(None, None, None)
 
 
 @contextlib.contextmanager
@@ -139,16 +145,16 @@ def _judge(item: pytest.Item, watch: Watch, limits: Dict[str, str], failed: bool
     # Of what was run, not of what could have been compiled: a function that Dynamo skips is not compiled either.
     if not found.summary.graphs and limits.get("compiles") != "0" and not found.summary.failures:
         failures.insert(0, "nothing was compiled here: pt2(compiles=0) allows that")
-    shown = _relevant(found, failures)[:SHOWN]
-    lines = [line for f in shown for line in [*finding_lines(f), ""]]
-    lines += ["... and %d more" % (len(found.findings) - SHOWN)] if len(found.findings) > SHOWN else []
+    shown = _relevant(found, failures)
+    lines = [line for f in shown[:SHOWN] for line in [*finding_lines(f), ""]]
+    lines += ["... and %d more" % (len(shown) - SHOWN)] if len(shown) > SHOWN else []
     if failed and lines:  # of what pytest shows then
         item.add_report_section("call", "pt2utils", "\n".join(lines))
     return [*failures, "", *lines] if failures and lines else failures
 
 
-def _relevant(found: Explanation, failures: List[str]) -> List[Any]:
-    """The findings that a failure is about come first."""
+def _relevant(found: Explanation, failures: List[str]) -> List[Finding]:
+    """The findings that a failure is about; all of them, if it is about none."""
     words = {"graph-break": "graph break", "recompile": "recompile", "recompile-limit": "recompile", "failure": "failure", "compile-time": "seconds"}
     said = "\n".join(failures)
-    return sorted(found.findings, key=lambda f: not (f.kind in words and words[f.kind] in said) and f.title not in said)
+    return [f for f in found.findings if (f.kind in words and words[f.kind] in said) or f.title in said] or found.findings
