@@ -191,7 +191,7 @@ static char **with_kept(int *argc, char **argv)
 	bool command = false;
 	for (int i = 0; i < *argc; i++) {
 		command |= !strcmp(argv[i], "--");
-		if (i < 1 || command || !is_kept(argv[i]) || (i == 2 && !strcmp(argv[1], "runs"))) {
+		if (i < 1 || command || !is_kept(argv[i]) || !strcmp(argv[1], "runs")) {
 			PUSH_TO(v, n, cap) = argv[i];
 			continue;
 		}
