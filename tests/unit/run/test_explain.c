@@ -617,9 +617,9 @@ static void fake_kernels(void **state)
 static void fixes_that_were_tried(void **state)
 {
 	(void)state;
-	const struct slice table = SLICE("# about it\n9 7 torch.where(\n5 0 mark_dynamic(\n2 0 f.seldom\n");
+	const struct slice table = SLICE("# about it\n9 7 torch.where(\n9 8 best(\n5 0 mark_dynamic(\n2 0 f.seldom\n");
 	struct finding *g = explain_finding(&x, FINDING_BREAK, FINDING_WARNING);
-	g->fix = SLICE("torch._dynamo.mark_dynamic(x, 1)    # before the first call\ny = torch.where(c, a, b)\nf.seldom = True\nother");
+	g->fix = SLICE("torch._dynamo.mark_dynamic(x, 1)    # before the first call\ny = torch.where(c, a, b)\nf.seldom = True\nbest()\nother");
 	g = explain_finding(&x, FINDING_RECOMPILE, FINDING_WARNING);
 	g->fix = SLICE("torch._dynamo.mark_dynamic(x, 1)");
 	g = explain_finding(&x, FINDING_BREAK, FINDING_WARNING);
@@ -628,7 +628,8 @@ static void fixes_that_were_tried(void **state)
 	x.n_step = 1;
 	x.step[0].fix = SLICE("torch._dynamo.mark_dynamic(x, 1)\ny = torch.where(c, a, b)");
 	explain_tried_in(&x, table);
-	assert_text(x.finding[0].fix, "y = torch.where(c, a, b)    # tried in 9 programs: 7\nf.seldom = True\nother");
+	assert_text(x.finding[0].fix, "best()    # tried in 9 programs: 8\nf.seldom = True\n"
+					    "y = torch.where(c, a, b)    # tried in 9 programs: 7\nother");
 	assert_text(x.finding[0].hint, "Not torch._dynamo.mark_dynamic(x, 1): it was tried in 5 programs, and helped in none");
 	assert_int_equal(x.finding[1].fix.n, 0);
 	assert_text(x.finding[1].hint, "Not torch._dynamo.mark_dynamic(x, 1): it was tried in 5 programs, and helped in none\n"
