@@ -1,5 +1,6 @@
-/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. Of fixes with a figure
- * the better one comes first. A fix that worked in no program is no fix: it is named as such among the hints, so that nobody tries it again, and no tool makes an edit of it.
+/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. Of fixes with a figure the better
+ * one comes first. What worked in no program is not printed as a fix: it is named among the hints, so that nobody tries it again, and
+ * no tool makes an edit of it.
  *
  * share/breaks/tried.txt is written by tests/live/mend.py --table from what fxexplain mend tried in the programs of tests/live/mend, in
  * each of which several problems meet: "14 3 torch._dynamo.config.capture_scalar_outputs =" is programs for which the fix was advised and
