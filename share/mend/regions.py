@@ -77,7 +77,8 @@ class Regions:
                 continue
             pad, end = s.indent(st), s.offset[st.end_lineno]
             # not .compile(): the frame of a module of torch's own is skipped (torch 2.13)
-            loop = "%sfor _part in %s.children():\n%s    _part.forward = torch.compile(_part.forward%s)\n" % (pad, owner, pad, words and ", " + words)
+            loop = ("%sfor _child in %s.children():\n%s    for _part in _child if isinstance(_child, torch.nn.ModuleList) else [_child]:\n"
+                    "%s        _part.forward = torch.compile(_part.forward%s)\n") % (pad, owner, pad, pad, words and ", " + words)
             title = "the parts of %s are compiled, not %s" % (owner, "the whole" if owner == s.seg(whole) else s.seg(whole) + "()")
             self.add("region", title, {s.path: s.edit([(n, s.seg(whole)), ((end, end), loop)])}, region=True)
 

@@ -4,7 +4,7 @@ The user namespace and the network namespace (loopback only) were made by the to
 process with threads cannot make one. The forked child makes only a mount namespace, and in it another root: a tmpfs with an overlay
 for each directory of the root. The overlay's lower layer must hold no other mount (in a user namespace the kernel refuses to copy those),
 and its upper layer must not be inside the lower one, so directories that hold mounts, or the try's folder, are taken apart. /proc, /sys and
-/dev are what they are, /dev/shm is a new one.
+/dev are what they are, /dev/shm is a new one, in which only what the program is in is shown.
 """
 import ctypes, os
 
@@ -104,6 +104,9 @@ class View:
             mount(name, self.root + name, "", MS_BIND | MS_REC)
         if os.path.isdir("/dev/shm"):
             mount("tmpfs", self.root + "/dev/shm", "tmpfs", 0, "size=50%,mode=1777")
+            for name in sorted(os.listdir("/dev/shm")):
+                if self.holds("/dev/shm/" + name, self.needed):
+                    self.show("/dev/shm/" + name)
         inside = self.root + self.folder  # what the try reports: its own folder, not a copy
         os.makedirs(inside, exist_ok=True)
         mount(self.folder, inside, "", MS_BIND)

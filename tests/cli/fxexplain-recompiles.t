@@ -92,5 +92,12 @@ like "a branch: where, or an operator" "$(cat out)" "fix +y = torch\.where\(cond
 unlike "no setting helps there, not even torch's" "$(cat out)" "config\.capture_scalar_outputs = True"
 like "a check" "$(at_break 'if y.sum().item() < 0: raise ValueError("no")' "___stack0 == 0.0" | fxexplain -)" "fix +torch\._assert_async\("
 like "a list that grows" "$(at_break 'self.history.append(loss.item())' "___stack0 == 0.0" | fxexplain -)" "fix +@torch\.library\.custom_op\(\"ns::note\""
+like "a value that was freed, in words" "$(at_break 'n = y.sum().item()' "Cache line invalidated because L['___stack0'] got deallocated" | fxexplain -)" \
+	"causes: 1 recompile of the rest of f after line 4: the value of line 4 was freed"
+mkdir project && printf 'import torch\n@torch.compile\ndef f(y):\n    return y * y.sum().item()\nf(torch.ones(2))\n' >project/app.py
+at_break "return y * y.sum().item()" "___stack0 == 0.0" | sed "s|/home/me/app.py|$PWD/project/app.py|" >fix.log
+fxexplain fix fix.log >out 2>err
+like "fix edits what breaks" "$(cat out)" '\+    return y \* y\.sum\(\)\.detach\(\)'
+unlike "and not what only follows from it" "$(cat out err)" "recompile|is no longer|torch\.tensor"
 like "how often a fix was tried" "$(at_break 'self.history.append(loss.item())' "___stack0 == 0.0" | fxexplain -)" "prints, logs or counts; tried in [0-9]+ programs: [0-9]+"
 done_testing

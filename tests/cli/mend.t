@@ -71,10 +71,10 @@ FAKE_WORDS=WORSE exits "nothing is faster" 1 mend --slow -- ./python3-fake app.p
 like "it says so" "$(cat out)" 'Nothing that was tried makes it faster'
 exits "numbers that are right" 0 mend --wrong -- ./python3-fake app.py
 like "it says so" "$(cat out)" 'The numbers are right'
-echo '{"schema": "pt2utils.wrong/1", "component": "inductor", "part": "max_fusion_size=1", "fault": {"node": "relu_1"}}' >wrong.json
+echo '{"schema": "pt2utils.wrong/1", "component": "inductor", "part": "max_fusion_size=1", "fault": {"node": "relu_1", "kernel": "cpp_fused_relu_0"}}' >wrong.json
 FAKE_WRONG=1 FAKE_WORDS="STAYS RIGHT RIGHT-TOO" exits "--wrong" 0 mend --wrong --verdict=wrong.json --json -- ./python3-fake app.py
 is "the first that makes them right" "$(value out 'd["goal"], [t["accepted"] for t in d["tries"]], d["edits"][0]["title"].split()[0], d["as_is"]["equal"]')" "wrong, [False, True], RIGHT, True"
-like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1'"
+like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'compiling': True, 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1', 'kernel': 'cpp_fused_relu_0'"
 FAKE_WRONG=1 FAKE_WORDS=STAYS exits "nothing makes them right" 1 mend --wrong -- ./python3-fake app.py
 exits "a document of another kind" 3 mend --wrong --verdict=app.py -- ./python3-fake app.py
 exits "--verdict needs --wrong" 2 mend --verdict=wrong.json -- ./python3-fake app.py

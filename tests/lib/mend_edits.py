@@ -75,9 +75,9 @@ c = candidates("import torch\n\nclass A:\n    def __init__(self):\n        self.
 check("the module that a compiled method calls", any(k == "region" and "self.q.forward = torch.compile(self.q.forward)" in t and "@torch.compile" not in t for k, t, _ in c))
 PARTS = "import torch\nfrom library import Net\nnet = Net()\n%s\nprint(run(3))\n"
 c = candidates(PARTS % "run = torch.compile(net.generate, dynamic=True)", 5, {}, function="generate")
-check("the parts of a model whose method breaks", any(k == "region" and "run = net.generate\nfor _part in net.children():\n    _part.forward = torch.compile(_part.forward, dynamic=True)\n" in t for k, t, _ in c))
+check("the parts of a model whose method breaks", any(k == "region" and "run = net.generate\nfor _child in net.children():\n" in t and "        _part.forward = torch.compile(_part.forward, dynamic=True)\n" in t for k, t, _ in c))
 c = candidates(PARTS % "run = torch.compile(net)", 5, {})
-check("the parts of a model that breaks itself", any(k == "region" and "run = net\nfor _part in net.children():\n" in t for k, t, _ in c))
+check("the parts of a model that breaks itself", any(k == "region" and "run = net\nfor _child in net.children():\n" in t for k, t, _ in c))
 c = candidates("import torch\ndef f(x):\n    return x\nrun = torch.compile(f)\n", 3, {"x": "Tensor:float"}, function="f")
 check("a function has no parts", not any("children" in t for _, t, _ in c))
 

@@ -1,5 +1,6 @@
 """Scores `fxexplain mend` on composed programs: mend.py FXEXPLAIN PYTHON [--jobs=N] [--today] [--out=DIR] [--table=FILE] PROGRAM... ; TAP, and a
-table at the end. --table writes share/breaks/tried.txt: in how many programs each kind of fix was tried, and in how many it worked.
+table at the end. --out keeps the documents; mend.py --from=DIR [--table=FILE] scores those of an earlier run. --table writes share/breaks/tried.txt: in how
+many programs each fix was advised and tried, and in how many it worked.
 
 A program is a file, or a folder with main.py, train.py, app.py or run.py. For each: breaks left, is the worst finding gone, values equal, runs, seconds;
 with --today also what `fxexplain fix` makes of it, with the backend eager. The aims: no breaks in 75 %, the worst finding gone in 90 %, values equal in all.
@@ -61,34 +62,32 @@ def one(fx, python, path, with_today, out):
     name = os.path.basename(path) if os.path.basename(path) not in MAINS else os.path.basename(os.path.dirname(path))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     p = subprocess.run([fx, "mend", "-q", "--json", "--no-as-is", "--budget=600", "--", python, path], capture_output=True, text=True, cwd=os.path.dirname(path))
-    if out:
-        with open(os.path.join(out, name + ".json"), "w") as f:
-            f.write(p.stdout or json.dumps({"failed": p.stderr}))
-    if not p.stdout:
-        return name, None, p.stderr.strip()[-300:]
-    d = json.loads(p.stdout)
+    d = json.loads(p.stdout) if p.stdout else {"failed": p.stderr.strip()[-300:]}
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     d["cpu"] = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime  # with --jobs=1
     if with_today:
         d["today"] = today(fx, python, path)
-    return name, d, ""
+    if out:
+        with open(os.path.join(out, name + ".json"), "w") as f:
+            json.dump(d, f)
+    return name, d
 
 
-# What a line of fxexplain's has that is a fix: the kind and title of the candidate that it is, and what the finding's title has.
-FIXES = (("@torch.library.custom_op(\"ns::", "operator", "", ""), ("y = torch.where(cond", "where", "torch.where", ""), ("y = torch.cond(cond", "where", "torch.cond", ""),
-         ("torch._assert_async(", "assert", "", ""), ("torch._dynamo.mark_dynamic(", "dynamic", "mark_dynamic", "recompile"),
-         ("torch.compile(f, dynamic=True)", "dynamic", "dynamic=True", "recompile"), ("counts or changes in the module: keep it in a tensor", "buffer", "", ""),
-         ("torch._dynamo.config.capture_scalar_outputs =", "setting", "capture_scalar_outputs", ".item()"),
-         ("torch._dynamo.config.capture_dynamic_output_shape_ops =", "setting", "capture_dynamic_output_shape_ops", "Dynamic shape operator"),
-         ("torch._dynamo.config.allow_unspec_int_on_nn_module =", "setting", "allow_unspec_int_on_nn_module", "self."))
+# What a line of fxexplain's has that is a fix, and the kind and title of the candidate that it is.
+FIXES = (("@torch.library.custom_op(\"ns::", "operator", ""), ("y = torch.where(cond", "where", "torch.where"), ("y = torch.cond(cond", "where", "torch.cond"),
+         ("torch._assert_async(", "assert", ""), ("torch._dynamo.mark_dynamic(", "dynamic", "mark_dynamic"),
+         ("torch.compile(f, dynamic=True)", "dynamic", "dynamic=True"), ("counts or changes in the module: keep it in a tensor", "buffer", ""),
+         ("torch._dynamo.config.capture_scalar_outputs =", "setting", "capture_scalar_outputs"),
+         ("torch._dynamo.config.capture_dynamic_output_shape_ops =", "setting", "capture_dynamic_output_shape_ops"),
+         ("torch._dynamo.config.allow_unspec_int_on_nn_module =", "setting", "allow_unspec_int_on_nn_module"))
 
 
 def write_table(path, documents):
     """{name: document} as the table of libcommon/cli/run/diagnose/tried.c."""
     with open(path, "w") as f:
-        f.write("# Programs in which a fix was tried, in which it worked, and what its line has: by tests/live/mend.py --table in %d programs.\n" % len(documents))
-        for part, kind, title, finding in FIXES:
-            tries = [[t for t in d["tries"] if t["kind"] == kind and t["title"].startswith(title) and finding in t["finding"]] for d in documents.values()]
+        f.write("# Programs in which a fix was advised and tried, in which it worked, and what its line has: by tests/live/mend.py --table in %d programs.\n" % len(documents))
+        for part, kind, title in FIXES:
+            tries = [[t for t in d["tries"] if t["kind"] == kind and t["title"].startswith(title) and part in t["advice"]] for d in documents.values()]
             tried = sum(bool(t) for t in tries)
             if tried:
                 f.write("%d %d %s\n" % (tried, sum(any(t["accepted"] for t in row) for row in tries), part))
@@ -96,13 +95,17 @@ def write_table(path, documents):
 
 def main():
     options = dict(a[2:].partition("=")[::2] for a in sys.argv[1:] if a.startswith("--"))
-    fx, python, *programs = [a for a in sys.argv[1:] if not a.startswith("--")]
     rows, documents = [], {}
     with concurrent.futures.ThreadPoolExecutor(int(options.get("jobs", 1))) as pool:
-        for name, d, why in pool.map(lambda p: one(fx, python, p, "today" in options, options.get("out")), programs):
-            if d is None:
+        if "from" in options:
+            done = [(f.removesuffix(".json"), json.load(open(os.path.join(options["from"], f)))) for f in sorted(os.listdir(options["from"])) if f.endswith(".json")]
+        else:
+            fx, python, *programs = [a for a in sys.argv[1:] if not a.startswith("--")]
+            done = pool.map(lambda p: one(fx, python, p, "today" in options, options.get("out")), programs)
+        for name, d in done:
+            if "failed" in d:
                 rows.append((name, None))
-                print("not ok %d - %s: %s" % (len(rows), name, why.replace("\n", " ")), flush=True)
+                print("not ok %d - %s: %s" % (len(rows), name, d["failed"].replace("\n", " ")), flush=True)
                 continue
             documents[name] = d
             a, z = d["before"], d["after"]
@@ -112,13 +115,13 @@ def main():
             print("%s %d - %s: breaks %d -> %d, recompiles %d -> %d, graph calls %d -> %d%s%s; %d runs, %.0f s, %.0f s of processor time%s" % (
                 "ok" if row["equal"] else "not ok", len(rows), name, *row["breaks"], *row["recompiles"], *row["calls"], "" if row["worst"] else "; the worst finding stays",
                 "" if row["equal"] else "; NOT equal", row["runs"], row["seconds"], row["cpu"],
-                "; today's fix: " + ("none" if row["today"] is None else "%(breaks)d breaks, %(recompiles)d recompiles" % row["today"]) if "today" in options else ""), flush=True)
+                "; today's fix: " + ("none" if row["today"] is None else "%(breaks)d breaks, %(recompiles)d recompiles" % row["today"]) if "today" in d else ""), flush=True)
     done = [r for _, r in rows if r]
     n = max(1, len(rows))
     print("# %d programs: no breaks in %d (%d %%), worst finding gone in %d (%d %%), values equal in %d; median %.0f s, %.0f s of processor time" % (
         len(rows), sum(r["zero"] for r in done), 100 * sum(r["zero"] for r in done) / n, sum(r["worst"] for r in done), 100 * sum(r["worst"] for r in done) / n,
         sum(r["equal"] for r in done), *[statistics.median(r[k] for r in done) if done else 0 for k in ("seconds", "cpu")]))
-    if "today" in options:
+    if any("today" in d for d in documents.values()):
         print("# today's fix: no breaks in %d, worst finding gone in %d" % (sum(bool(r["today"]) and r["today"]["breaks"] == 0 for r in done),
                                                                             sum(bool(r["today"]) and r["today"]["worst_gone"] for r in done)))
     if options.get("table"):

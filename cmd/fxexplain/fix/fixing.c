@@ -134,7 +134,7 @@ static void fix_one_of(struct fixing *fix, const struct finding *g, struct slice
 		refuse(fix, g, what, why.text);
 }
 
-/* A recompile that is there only because of a break goes with it (consequence.c). */
+/* A recompile that is there only because of a break (consequence.c) has no edit of its own. */
 static bool is_consequence(const struct explanation *x, const struct finding *g)
 {
 	return g->into != NONE && (g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT) && x->finding[g->into].kind == FINDING_BREAK;

@@ -16,7 +16,8 @@
  * the graph.
  *
  * The same loop for two other questions (goal.c), with the program's own backend: MEND_SLOW keeps what takes less time with equal
- * results, MEND_WRONG the first change with which the numbers are those of eager in float64, as close as eager itself is to them.
+ * results and compiles as much, MEND_WRONG the first change with which the numbers are those of eager in float64, as close as eager
+ * itself is to them.
  */
 #ifndef MEND_SEARCH_H
 #define MEND_SEARCH_H
@@ -48,6 +49,7 @@ struct mend_search {
 	void *arg;
 
 	struct mend_trial *eager, *base;
+	uint64_t ops;       /* MEND_SLOW: operations in graphs times calls of the program as it is */
 	bool crashes;       /* the compiled program ends by an error that eager does not have */
 	struct slice crash; /* how: the error's last line, or "killed by SIGSEGV" */
 	struct search_step *step;

@@ -189,6 +189,7 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		end_of_goal(out, s, seconds);
 	} else if (s->best) {
 		LOCAL_BUF b = {0};
+		buf_adds(&b, s->whole_best ? "The whole program: " : "");
 		change(&b, "break", a->breaks, z->breaks);
 		buf_adds(&b, ", ");
 		change(&b, "recompile", a->recompiles + a->limits, z->recompiles + z->limits);
@@ -219,7 +220,7 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 	for (uint32_t i = 0; i < s->best; i++) {
 		const struct search_step *p = &s->step[i];
 		buf_addf_clean(&out->b, "  %s%.*s%s%.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(p->place),
-			       p->place.n ? ": " : "", SLN(p->finding, 60), SL(p->title));
+			       p->place.n ? ": " : "", SLN(slice_until(p->finding, ": "), 100), SL(p->title));
 		if (!p->dropped)
 			with_it(out, p);
 	}

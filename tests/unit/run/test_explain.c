@@ -617,9 +617,10 @@ static void fake_kernels(void **state)
 static void fixes_that_were_tried(void **state)
 {
 	(void)state;
-	const struct slice table = SLICE("# about it\n9 7 torch.where(\n5 0 mark_dynamic(\n2 0 f.seldom\n");
+	const struct slice table = SLICE("# about it\n9 7 torch.where(\n9 8 best(\n5 0 mark_dynamic(\n2 0 f.seldom\n");
 	struct finding *g = explain_finding(&x, FINDING_BREAK, FINDING_WARNING);
-	g->fix = SLICE("torch._dynamo.mark_dynamic(x, 1)    # before the first call\ny = torch.where(c, a, b)\nf.seldom = True\nother");
+	g->fix =
+	    SLICE("torch._dynamo.mark_dynamic(x, 1)    # before the first call\ny = torch.where(c, a, b)\nf.seldom = True\nbest()\nother");
 	g = explain_finding(&x, FINDING_RECOMPILE, FINDING_WARNING);
 	g->fix = SLICE("torch._dynamo.mark_dynamic(x, 1)");
 	g = explain_finding(&x, FINDING_BREAK, FINDING_WARNING);
@@ -628,7 +629,8 @@ static void fixes_that_were_tried(void **state)
 	x.n_step = 1;
 	x.step[0].fix = SLICE("torch._dynamo.mark_dynamic(x, 1)\ny = torch.where(c, a, b)");
 	explain_tried_in(&x, table);
-	assert_text(x.finding[0].fix, "y = torch.where(c, a, b)    # tried in 9 programs: 7\nf.seldom = True\nother");
+	assert_text(x.finding[0].fix, "best()    # tried in 9 programs: 8\nf.seldom = True\n"
+				      "y = torch.where(c, a, b)    # tried in 9 programs: 7\nother");
 	assert_text(x.finding[0].hint, "Not torch._dynamo.mark_dynamic(x, 1): it was tried in 5 programs, and helped in none");
 	assert_int_equal(x.finding[1].fix.n, 0);
 	assert_text(x.finding[1].hint, "Not torch._dynamo.mark_dynamic(x, 1): it was tried in 5 programs, and helped in none\n"
@@ -642,11 +644,30 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(parts_add_up), T(parts_from_metrics), T(one_function),   T(nothing_known), T(what_dominates),
-	    T(overheads),    T(recompiles_cost),    T(slow_guards),    T(bypasses),      T(cold_or_new),
-	    T(caches_off),   T(caches_of_aot),      T(ranks_in_words), T(cuda_graphs),   T(ranges),
-	    T(symbols_once), T(became_constant),    T(zero_one),       T(data),          T(constraints_together),
-	    T(fake_kernels), T(native_kernels),     T(workers),        T(fixes_that_were_tried),
+	    T(parts_add_up),
+	    T(parts_from_metrics),
+	    T(one_function),
+	    T(nothing_known),
+	    T(what_dominates),
+	    T(overheads),
+	    T(recompiles_cost),
+	    T(slow_guards),
+	    T(bypasses),
+	    T(cold_or_new),
+	    T(caches_off),
+	    T(caches_of_aot),
+	    T(ranks_in_words),
+	    T(cuda_graphs),
+	    T(ranges),
+	    T(symbols_once),
+	    T(became_constant),
+	    T(zero_one),
+	    T(data),
+	    T(constraints_together),
+	    T(fake_kernels),
+	    T(native_kernels),
+	    T(workers),
+	    T(fixes_that_were_tried),
 	};
 	return RUN(tests);
 }

@@ -212,16 +212,16 @@ void explain_shapes(struct explanation *x);
 void explain_times(struct explanation *x);
 void explain_workers(struct explanation *x);
 void explain_known(struct explanation *x);
-void explain_release(struct explanation *x);        /* release.c, after those that have fixes */
-void explain_tried(struct explanation *x);          /* tried.c, after that */
+void explain_release(struct explanation *x);                                /* release.c, after those that have fixes */
+void explain_tried(struct explanation *x);                                  /* tried.c, after that */
 FOR_TESTS void explain_tried_in(struct explanation *x, struct slice table); /* with a table like share/breaks/tried.txt */
-void explain_headline(struct explanation *x);       /* headline.c */
-void explain_events(struct explanation *x);         /* event.c, after all others */
-void explain_consequences(struct explanation *x);   /* consequence.c, after that */
-void explain_bugs(struct explanation *x);           /* bugs.c, after that */
-void explain_same_call(struct explanation *x);      /* event.c, after explain_own_lines */
-void explain_foreign_breaks(struct explanation *x); /* the same */
-void explain_own_lines(struct explanation *x);      /* place.c */
+void explain_headline(struct explanation *x);                               /* headline.c */
+void explain_events(struct explanation *x);                                 /* event.c, after all others */
+void explain_consequences(struct explanation *x);                           /* consequence.c, after that */
+void explain_bugs(struct explanation *x);                                   /* bugs.c, after that */
+void explain_same_call(struct explanation *x);                              /* event.c, after explain_own_lines */
+void explain_foreign_breaks(struct explanation *x);                         /* the same */
+void explain_own_lines(struct explanation *x);                              /* place.c */
 /* ranks_of.c: for a run of several ranks, before and after all other analyses; marks a finding as on an input's rank, on another's. */
 void explain_count_ranks(struct explanation *x);
 void explain_ranks(struct explanation *x);

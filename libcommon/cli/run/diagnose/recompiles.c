@@ -273,6 +273,12 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 			w->fix = SLICE("Always pass a container of the same length and keys, or one tensor instead of a list of tensors.");
 		return;
 	}
+	if (slice_starts(g, "Cache line invalidated because ")) { /* torch/_dynamo/guards.py: "... L['x'] got deallocated" */
+		w->kind = GUARD_OTHER;
+		struct slice what = slice_until(slice_behind(g, "Cache line invalidated because "), " got deallocated");
+		w->change = explain_textf(x, "%.*s was freed", SLN(plain_names(x, slice_trim(what)), CLIP));
+		return;
+	}
 	if (!is) {
 		w->kind = GUARD_OTHER;
 		w->change = explain_textf(x, "no longer true: %.*s", SLN(plain_names(x, g), CLIP));

@@ -1,5 +1,6 @@
-/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. A fix that worked in none of them is
- * no fix: it is named as such among the hints, so that nobody tries it again, and no tool makes an edit of it.
+/* tried.c - in how many programs a fix was tried, and in how many it worked: at the end of its line. Of fixes with a figure the better
+ * one comes first. What worked in no program is not printed as a fix: it is named among the hints, so that nobody tries it again, and
+ * no tool makes an edit of it.
  *
  * share/breaks/tried.txt is written by tests/live/mend.py --table from what fxexplain mend tried in the programs of tests/live/mend, in
  * each of which several problems meet: "14 3 torch._dynamo.config.capture_scalar_outputs =" is programs for which the fix was advised and
@@ -9,7 +10,7 @@
 #include "base/text.h"
 #include "run/diagnose/finding.h"
 
-enum { FEW = 3 }; /* programs to give a figure */
+enum { FEW = 3, MOST = 32 }; /* programs to give a figure; fixes of a finding */
 
 static bool take_number(struct slice *line, uint64_t *v)
 {
@@ -37,28 +38,51 @@ static struct slice without_remark(struct slice line)
 	return slice_trim(remark ? slice_of(line.p, (size_t)(remark - line.p)) : line);
 }
 
+/* Fixes that have a figure, best first in the places that these have: nothing is known of the others. */
+struct counted {
+	struct slice line;
+	uint64_t programs, worked; /* programs 0: no figure */
+};
+
+static void best_first(struct counted *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = i + 1; k < n; k++)
+			if (v[i].programs && v[k].programs && v[k].worked * v[i].programs > v[i].worked * v[k].programs) {
+				struct counted c = v[i];
+				v[i] = v[k];
+				v[k] = c;
+			}
+}
+
 static void count(struct explanation *x, struct finding *g, struct slice table)
 {
 	LOCAL_BUF fix = {0};
 	LOCAL_BUF hint = {0};
 	struct slice rest = g->fix, line;
-	uint64_t programs, worked;
+	struct counted v[MOST];
+	uint32_t n = 0;
 	bool any = false;
-	while (slice_line(&rest, &line)) {
-		bool row = tried_row(table, line, &programs, &worked) && programs >= FEW;
-		any |= row;
-		if (row && !worked) {
+	while (n < MOST && slice_line(&rest, &line)) {
+		struct counted c = {.line = line};
+		if (!tried_row(table, line, &c.programs, &c.worked) || c.programs < FEW)
+			c.programs = 0;
+		any |= c.programs > 0;
+		if (c.programs && !c.worked)
 			buf_addf(&hint, "%sNot %.*s: it was tried in %llu programs, and helped in none", hint.len ? "\n" : "",
-				 SL(without_remark(line)), (unsigned long long)programs);
-			continue;
-		}
-		buf_addf(&fix, "%s%.*s", fix.len ? "\n" : "", SL(line));
-		if (row)
-			buf_addf(&fix, "%s tried in %llu programs: %llu", slice_has(line, "    # ") ? ";" : "    #",
-				 (unsigned long long)programs, (unsigned long long)worked);
+				 SL(without_remark(line)), (unsigned long long)c.programs);
+		else
+			v[n++] = c;
 	}
 	if (!any)
 		return;
+	best_first(v, n);
+	for (uint32_t i = 0; i < n; i++) {
+		buf_addf(&fix, "%s%.*s", fix.len ? "\n" : "", SL(v[i].line));
+		if (v[i].programs)
+			buf_addf(&fix, "%s tried in %llu programs: %llu", slice_has(v[i].line, "    # ") ? ";" : "    #",
+				 (unsigned long long)v[i].programs, (unsigned long long)v[i].worked);
+	}
 	g->fix = explain_keep(x, buf_slice(&fix));
 	if (!hint.len)
 		return;
