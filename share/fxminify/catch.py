@@ -214,7 +214,7 @@ def _differ(gm, inputs, out):
     with torch.no_grad():
         ref = gm(*_copies(inputs))
     found = differences(ref, out, None, True)  # noqa: F821
-    if found:  # perhaps eager is no nearer to double precision
+    if found:  # perhaps eager is not closer to double precision
         found = differences(ref, out, _in_double(gm, inputs), False)  # noqa: F821
     return "; ".join("output %d differs from eager: %s" % pair for pair in found[:3])
 

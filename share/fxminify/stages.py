@@ -1,7 +1,7 @@
 """How far a compile gets, and where the test of a candidate may end. Sent before oracle.py.
 
 Inductor lowers a graph, generates code for it, and builds that: a failure in one of them is not reached by a candidate that got past it.
-What comes after (minutes of a C++ compiler, the run) says nothing more, so the test ends there and passes. Where the original failed,
+What comes after (minutes of a C++ compiler, the run) adds nothing, so the test ends there and passes. Where the original failed,
 counted in graphs, is known from its own test (Zygote.finished).
 """
 import contextlib, os, re, shlex, types
@@ -10,7 +10,7 @@ STAGES = ("lowering", "codegen", "build")
 
 
 def place_of(passed):
-    """Where a compile ended that passed these stages so often: (stage, how many graphs passed it before)."""
+    """Where a compile ended that passed these stages that many times: (stage, how many graphs passed it before)."""
     lowered, generated, built = (passed.get(s, 0) for s in STAGES)
     stage = "codegen" if generated < lowered else "build" if built < generated else "lowering"
     return stage, passed.get(stage, 0)

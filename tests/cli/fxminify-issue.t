@@ -63,6 +63,7 @@ class CompilerBisector:
                 return types.SimpleNamespace(backend="inductor", subsystem=part, bisect_number=2, debug_info="addmm -> mm")
         return types.SimpleNamespace(backend="inductor", subsystem=None, bisect_number=None, debug_info=None)
 P
+	# shellcheck disable=SC2028 # \n is Python's
 	echo 'import os, socket; print("PyTorch version: '"$2"'\n" + os.path.expanduser("~") + "/lib " + socket.gethostname())' >"$1/torch/utils/collect_env.py"
 }
 stub new 2.13.0
@@ -125,9 +126,11 @@ is "nothing is printed by what is run" "$(cat out)" ""
 is "the machine, without local paths and the host's name" "$(cat small.py.env)" "PyTorch version: 2.13.0
 ~/lib (host)"
 like "the issue has the sections of torch's bug report" "$(cat small.md)" "Describe the bug.*Expected: .*Actual: .*fails in 3 of 3 runs.*### Error logs.*### Versions.*PyTorch version: 2.13.0"
+# shellcheck disable=SC2016 # Markdown's fence
 sed -n '/^```python/,/^```/p' small.md | sed '1d;$d' >pasted.py
 is "its program is the one that was run" "$(cat pasted.py)" "$(sed '/^# /,$d' small.py | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}')"
 FAILS=KeyError exits "... and fails by itself" 1 env PYTHONPATH="$TMP/new" python3 pasted.py
+# shellcheck disable=SC2016
 like "the error's text is in a fence of its own" "$(cat small.md)" 'no `way`'
 FAILS=KeyError FAILS_2_6_0='' exits "a release that passes" 0 issue other.py --with-torch venv -q --evidence 0
 like "it is said" "$(cat other.py)" "fails in 2.13.0, passes in 2.6.0"

@@ -22,7 +22,7 @@ export XDG_STATE_HOME=$PWD/state
 run pt2 mcp in </dev/null
 is "no questions: status 0" "$status:$(cat out)" "0:"
 grep -q Landlock err && walls=no || walls=yes
-tap_of "" timeout 550 env PYTHONPATH="$ROOT/tests/lib" PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/mcp_session.py" $walls
+tap_of "" timeout 550 env PYTHONPATH="$ROOT/tests/lib" PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/tests/lib/mcp_session.py" "$walls"
 
 # ---- without a client ----
 run pt2 mcp none </dev/null

@@ -1,7 +1,7 @@
 /* main.c - `pt2 mcp`: the Model Context Protocol (modelcontextprotocol.io, 2024-11-05 to 2025-11-25) over standard input and output, for
  * assistants. Its tools are pt2's questions (tools.h), its resources pages, graphs and kernels (resources.h). Each call is a process of
- * pt2, started under Landlock so that it reads nothing outside of the folders that the server was started for; several may run at once, and are
- * cancelled as the protocol has it. Without --allow-run nothing is executed. */
+ * pt2, started under Landlock so that it reads nothing outside of the folders that the server was started for; several may run at once,
+ * and are cancelled as the protocol has it. Without --allow-run nothing is executed. */
 #include "door/visit.h"
 #include "mcp/resources.h"
 #include "mcp/tools.h"

@@ -45,17 +45,3 @@ int export_folder(const char *path, struct err *err)
 			return 0;
 	}
 }
-
-int runs_export(const struct runs *r, const struct kept_run *one, enum tracker t, const char *dir, size_t *written, struct err *err)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		const struct run_row *run = &r->v[i];
-		if (run->kept->running || (one && run->kept != one))
-			continue;
-		const int done = t == TRACKER_MLFLOW ? export_mlflow(run, dir, err) : export_wandb(run, dir, err);
-		if (done < 0)
-			return -1;
-		*written += (size_t)done;
-	}
-	return 0;
-}

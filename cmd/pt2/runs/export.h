@@ -6,7 +6,7 @@
  *     DIR/offline-run-*` sends them
  *         DIR/offline-run-YYYYMMDD_HHMMSS-ID/run-ID.wandb
  *
- * A run has the same id each time, so that exporting again adds what is new and leaves what is there. Figures that are unknown are left out.
+ * A run has the same id each time, so that exporting again adds what is new and leaves what is there. Unknown figures are left out.
  */
 #ifndef PT2_EXPORT_H
 #define PT2_EXPORT_H
@@ -20,8 +20,6 @@ extern const char *const tracker_folder[TRACKERS];   /* where no DIR is given */
 /* One run of one tracker. 1: written; 0: it was there. */
 int export_mlflow(const struct run_row *run, const char *dir, struct err *err);
 int export_wandb(const struct run_row *run, const char *dir, struct err *err);
-/* All of them, or one. *written of them are new. */
-int runs_export(const struct runs *r, const struct kept_run *one, enum tracker t, const char *dir, size_t *written, struct err *err);
 
 /* ---- what both write ---- */
 

@@ -55,12 +55,28 @@ static void write_page(struct runs *r, const struct kept_run *one)
 	buf_release(&s.b);
 }
 
+/* All of them, or one. *written of them are new. */
+static int write_all_runs(const struct runs *r, const struct kept_run *one, enum tracker t, const char *dir, size_t *written,
+			  struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct run_row *run = &r->v[i];
+		if (run->kept->running || (one && run->kept != one))
+			continue;
+		const int done = t == TRACKER_MLFLOW ? export_mlflow(run, dir, err) : export_wandb(run, dir, err);
+		if (done < 0)
+			return -1;
+		*written += (size_t)done;
+	}
+	return 0;
+}
+
 static void export_runs(const struct runs *r, const struct kept_run *one)
 {
 	struct err err;
 	size_t n = 0;
 	const char *dir = own.dir ? own.dir : tracker_folder[own.tracker];
-	if (runs_export(r, one, (enum tracker)own.tracker, dir, &n, &err) < 0)
+	if (write_all_runs(r, one, (enum tracker)own.tracker, dir, &n, &err) < 0)
 		die_err(&err);
 	struct screen s = screen_make();
 	buf_addf(&s.b, "wrote %zu run%s to ", n, plural(n));
