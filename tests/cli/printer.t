@@ -226,7 +226,7 @@ like "--profile leaves out the first run" "$(cat out)" '  10  .*first run is lef
 is "--profile sorts rows by time" "$(sed -n 's/^ *\([0-9.]*\)% .*/\1/p' out)" "$(sed -n 's/^ *\([0-9.]*\)% .*/\1/p' out | sort -rn)"
 exits "--profile --chrome-trace" 0 $printer --profile -N 3 --chrome-trace trace.json --json "${mlp[@]}"
 is "the trace has every call of all runs" "$(jq '.traceEvents | length' trace.json)" 12
-is "an event of the trace" "$(jq -c '.traceEvents[1] | [.name, .cat, .ph, .args.run, .args.call]' trace.json)" '["cpp_fused_relu_0","kernel","X",0,1]'
+is "an event of the trace" "$(jq -c '.traceEvents[1] | [.name, .cat, .ph, .args.run, .args.call]' trace.json)" '["cpp_fused_relu_0","cpu_op","X",0,1]'
 is "kernels are ordered by median times calls" "$(jq -c '[.kernels[] | .typical_ns == .median_ns * .calls] + [.typical_ns == ([.kernels[].typical_ns] | add),
 	([.kernels[].typical_ns] | . == (sort | reverse))] | all' out)" true
 is "--profile --json" "$(jq -c '[.first_run_left_out, (.kernels | length), .kernels[0].calls]' out)" '[true,4,2]'

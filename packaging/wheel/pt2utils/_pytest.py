@@ -120,7 +120,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     failed = outcome.excinfo is not None
     failures = _judge(item, watch, limits, failed)
     if failures and not failed:
-        outcome.force_exception(pytest.fail.Exception("\n".join(failures), pytrace=False))
+        _fail(outcome, pytest.fail.Exception("\n".join(failures), pytrace=False))
+
+
+def _fail(outcome: Any, error: BaseException) -> None:
+    """pluggy before 1.1 (2023; Debian 12 has 1.0) has no force_exception()."""
+    if hasattr(outcome, "force_exception"):
+        outcome.force_exception(error)
+    else:
+        outcome._result, outcome._excinfo = None, (type(error), error, None)
 
 
 def _judge(item: pytest.Item, watch: Watch, limits: Dict[str, str], failed: bool) -> List[str]:
