@@ -60,6 +60,7 @@ comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh)
 share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/ops/* share/mend/* share/runs/* share/patterns/* share/known/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
+heap     := $(O)/lib/pt2utils/libpt2alloc.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
@@ -67,7 +68,7 @@ runner   := $(O)/lib/pt2utils/pt2-runner
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(bins) $(comps) $(probe) $(shim) $(runner) $(O)/patterns.checked  ## build the tools
+all: $(bins) $(comps) $(probe) $(heap) $(shim) $(runner) $(O)/patterns.checked  ## build the tools
 
 help:                           ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile packaging/packaging.mk | expand -t 16
@@ -77,7 +78,7 @@ help:                           ## list the targets
 # The build records its flags and its list of files: other flags compile again, a deleted source leaves the program. Whether a warning is an
 # error (WERROR) changes no object. `make -n` compares and writes nothing.
 flags    = $(CC) $(filter-out $(WERROR),$(own_cflags)) $(LDFLAGS) $(PKGS)
-sources  = $(call files,libcommon/*/*/*.c libcommon/*/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libshim/*.c libshim/run/*.c) $(share)
+sources  = $(call files,libcommon/*/*/*.c libcommon/*/*/*/*.c cmd/*/*.c cmd/*/*/*.c libprobe/*.c libprobe/heap/*.c libshim/*.c libshim/run/*.c) $(share)
 dry      = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 changed  = $(if $(findstring <$(strip $($(1)))>,<$(strip $(file <$(O)/$(1)))>),,FORCE)
 record   = $(if $(dry),,$(shell mkdir -p $(@D))$(file >$@,$($(@F)))@:)
@@ -153,7 +154,7 @@ $(O)/patterns.checked: $(O)/bin/fxexplain $(O)/share.c
 # What lives in other people's processes is never sanitized: their runtimes want to be first. tests/tests.mk adds its own.
 # PLAIN=dir: it is in this build, which is made so by the same compiler.
 PLAIN    ?= $(O)/plain
-guests   := $(probe) $(shim) $(runner)
+guests   := $(probe) $(heap) $(shim) $(runner)
 include tests/tests.mk
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
@@ -173,6 +174,13 @@ $(probe): $(call objects,libprobe/*.c) $(O)/libpt2core.a libprobe/exports.map $(
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libprobe/exports.map -Wl,-z,defs -Wl,-z,now \
 		-Wl,--as-needed -Wl,-soname,$(@F) $(filter %.o %.a,$^) -o $@ -ldl
+
+# Alone: whatever it called for memory would call it.
+$(heap): $(call objects,libprobe/heap/*.c) libprobe/heap/exports.map $(O)/sources
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libprobe/heap/exports.map -Wl,-z,defs -Wl,-z,now \
+		-Wl,--as-needed -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ -ldl -lgcc_s
 
 $(O)/libshim/run/%.o: private all_cflags += $(cli)
 # Its operators are called by the model with the signatures of torch's C++ header: no prototypes to include.

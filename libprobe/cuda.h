@@ -302,6 +302,8 @@ void cuda_scan_after_fork(void);
 /* The process ends: what the GPU still has to do is waited for. exit() calls it; a process that ends by _exit() has to be made to call
  * it first (share/jit does for os._exit, which ends children of multiprocessing). */
 void cuda_scan_end(void);
+/* After it: what was found is forgotten, and looked for again. */
+void cuda_scan_again(void);
 
 /* ---- cuda_time.c: times on a GPU (CALLS_TIMES) ---- */
 

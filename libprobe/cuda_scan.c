@@ -576,3 +576,20 @@ void cuda_scan_end(void)
 	cuda_scan_poll();
 	probe_leave();
 }
+
+void cuda_scan_again(void)
+{
+	if (!probe_enter())
+		return;
+	for (size_t i = 0; i < CONTEXTS && scanners[i].handle; i++) {
+		struct cuda_scanner *c = &scanners[i];
+		if (c->state != 1 || !c->told || cuda_broken || (cuda.ctx_set_current && cuda.ctx_set_current(c->handle)))
+			continue;
+		__atomic_store_n(&c->mail->done, 0, __ATOMIC_RELEASE);
+		c->told = false;
+		if (cuda.memset_async(c->memory + offsetof(struct on_device, word), 0xff, sizeof(uint64_t), c->stream) ||
+		    cuda.stream_synchronize(c->stream))
+			c->told = true;
+	}
+	probe_leave();
+}

@@ -21,13 +21,16 @@ static bool take_part(const struct ops_run *run, struct ops_value *x, struct par
 	return d->bytes > 0;
 }
 
-static void gather(struct ops_thread *t, const struct ops_run *run, struct guard_call *c)
+/* results: an operator has returned, so they are there. */
+static void gather(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, bool results)
 {
 	c->n = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct part p = {.value = i};
 		if (c->by_object)
 			t->value[i].param = t->value[i].arg;
+		if (t->value[i].result && !results)
+			continue;
 		if (!take_part(run, &t->value[i], &p) || c->n == PARTS) {
 			c->unguarded += t->value[i].view.data != NULL; /* no bytes, no address */
 			continue;
@@ -124,14 +127,26 @@ void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_op
 	c->try = c->candidate = c->n_candidates = 0;
 	/* A masked load whose unused lanes reach an unmapped page takes a hundred times as long (AVX-512): in a live process only once. */
 	c->side = guard_runs_twice(run) || !run->run ? GUARD_RIGHT : GUARD_LEFT;
-	c->by_object = !r;
+	const bool kernel = o->site->kind == SITE_KERNEL || ops_on_cpu(o->site), alloc = ops_want() & CALLS_BOUNDS_ALLOC;
+	c->by_object = !r || !kernel;
 	if (r)
 		memcpy(c->reals, r->reals, sizeof(c->reals));
 	c->n_words = o->contract_call == CALLS_NO_CALL || !r ? 0 : run->model->contract.call[o->contract_call].n_args;
 	c->n_words = c->n_words < PARTS ? c->n_words : PARTS;
 	for (uint32_t i = 0; i < c->n_words; i++)
 		c->word[i] = call_word(r->ints, stack, i);
-	gather(t, run, c);
+	gather(t, run, c, false);
+	if (alloc && guard_heap_on()) {
+		if (kernel)
+			remember(c, t);
+		guard_tell_wild_of(t);
+		guard_heap_before(t, run, c, kernel);
+		c->active = kernel;
+	} else if (alloc) {
+		c->unguarded += c->n;
+	}
+	if (alloc)
+		return;
 	bool all = true;
 	for (uint32_t i = 0; i < c->n_clusters && all; i++) {
 		struct cluster *k = &c->cluster[i];
@@ -316,6 +331,11 @@ bool guard_after(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 		drop_call(c);
 		return false;
 	}
+	if (guard_heap_on()) {
+		guard_heap_after(t, run, c, o);
+		c->active = false;
+		return false;
+	}
 	const bool twice = guard_runs_twice(run) && !c->by_object;
 	guard_tell_freed(run, c, o);
 	if (c->by_object)
@@ -336,6 +356,12 @@ void guard_op(struct ops_thread *t, const struct ops_run *run)
 	struct guard_call *c = t->guard;
 	struct tensor_meta meta;
 	int64_t bytes;
+	if (c && guard_heap_on()) {
+		c->by_object = true; /* its arguments, not words */
+		c->open = &run->open;
+		gather(t, run, c, true);
+		guard_heap_after(t, run, c, c->open);
+	}
 	for (uint32_t i = 0; c && c->n_made && i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (ops_look(run->model, x, true) && ops_meta_of(&x->view, &meta, &bytes) && x->view.data)
@@ -352,6 +378,8 @@ void guard_run(struct ops_thread *t, const struct ops_run *run, bool begins)
 		return;
 	if (c->active)
 		drop_call(c);
+	if (guard_heap_on())
+		guard_heap_run(t, run, begins);
 	while (c->n_made) /* its outputs now belong to whoever called it */
 		guard_forget_made(c, &c->made[c->n_made - 1]);
 	if (!begins && (!run->run || c->unguarded))

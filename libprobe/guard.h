@@ -14,18 +14,23 @@
  * model. Without it, the first run is right, and all later ones are left.
  *
  * A fault of such an access is caught: it is noted, the page is opened and filled, and the kernel goes on, in whichever thread it was. What
- * has changed in the page afterwards is what was written. A fault elsewhere is not caught: it is reported, and the process dies as it would
- * have.
+ * has changed in the page afterwards is what was written. For a read it is opened for one instruction
+ * (x86-64), the first GUARD_STEPS times: only so is it known how far all of them reach. A fault elsewhere is not caught: it is reported,
+ * and the process dies as it would have.
+ *
+ * CALLS_BOUNDS_ALLOC: no copies, no second call: the memory of tensors itself is guarded (guard_heap.c).
  *
  * Found: event LIVE_BOUNDS, once for each place; LIVE_BOUNDS_SUMMARY when a run ends.
  */
 #ifndef PT2_PROBE_GUARD_H
 #define PT2_PROBE_GUARD_H
 #include "ops.h"
+#include "heap/heap.h"
 #include "watch/insn.h"
 
 enum guard_side { GUARD_RIGHT, GUARD_LEFT };
 enum { GUARD_ZONE = 512 };       /* bytes of red zone that are compared */
+enum { GUARD_STEPS = 64 };       /* reads that are followed one by one */
 enum { GUARD_OPENED = 8 };       /* pages beyond a region whose contents are compared */
 enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
 
@@ -34,6 +39,8 @@ enum { GUARD_FILL_ZONE = 0x6b }; /* what red zones and opened pages hold */
 struct guard_fault {
 	_Atomic int state; /* 0: none; 1: being filled in; 2: there */
 	uintptr_t address; /* the first byte that faulted */
+	uintptr_t high;    /* reads: the end of all that faulted; 0: unknown */
+	uint32_t times;    /* reads: accesses that faulted; GUARD_STEPS: and maybe more */
 	uintptr_t ip;
 	uint32_t tid;
 	bool decoded;
@@ -68,6 +75,9 @@ bool guard_changed(const struct guard_region *r, bool before, int64_t *first, in
 bool guard_faulted(const struct guard_fault *f);
 /* Catches faults from now on. */
 void guard_watch(void);
+void guard_note_fault(struct guard_fault *f, uintptr_t address, const void *context);
+/* A fault in memory that libpt2alloc.so guards: true if the program may go on. In the handler. */
+extern bool (*guard_heap_caught)(uintptr_t address, bool writes, const void *context);
 /* In a fault elsewhere: tells what was running. In the handler. */
 extern void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
 /* Uses of freed memory (libshim/guard.c) since the last call of this: up to n. */
@@ -85,6 +95,8 @@ void guard_close_freed(bool watched);
 
 /* What the processor said of a fault; context: of a signal handler. */
 void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f);
+/* Has the instruction that is about to be made again raise SIGTRAP after it; false: not here. Ends that. */
+bool guard_step(void *context, bool on);
 /* Can a kernel be called again with the same arguments (tramp_*.c)? */
 extern const bool guard_again_works;
 
@@ -104,6 +116,10 @@ bool guard_omp_orders(const struct model *m);
 /* ---- guard.c, guard_made.c ---- */
 
 static inline bool guard_on(void) { return ops_want() & CALLS_BOUNDS; }
+/* libpt2alloc.so guards memory itself (guard_heap.c). */
+bool guard_heap_on(void);
+/* Is guard_before() to be called for this one? Without copies for operators, too. */
+static inline bool guard_wants(bool kernel) { return guard_on() && (kernel || guard_heap_on()); }
 /* A kernel is about to be called: changes its arguments. r NULL: it gets objects, and asks for their addresses (guard_address). */
 void guard_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, struct ops_regs *r, const uint64_t *stack);
 /* It returned. True: it is to be called again, with the arguments that it then has. */

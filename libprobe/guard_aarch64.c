@@ -20,6 +20,13 @@ static bool is_store(uint32_t code)
 	return !(code >> 22 & 1);
 }
 
+bool guard_step(void *context, bool on)
+{
+	(void)context;
+	(void)on;
+	return false;
+}
+
 /* The syndrome (ESR_EL1) is among the records behind the registers. Bit 6 of a data abort: it was a write. */
 void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f)
 {

@@ -1,7 +1,7 @@
 /* guard_call.h - a call of a kernel under --bounds, as the parts of the guard share it: its tensors, their copies, what the model has made.
  *
  * guard.c decides what is called, guard_made.c knows what was never written, guard_copy.c makes copies and takes back what was written,
- * guard_look.c compares, guard_tell.c tells.
+ * guard_look.c compares, guard_tell.c tells; guard_heap.c does without copies.
  */
 #ifndef PT2_PROBE_GUARD_CALL_H
 #define PT2_PROBE_GUARD_CALL_H
@@ -126,6 +126,22 @@ void guard_tell_difference(struct ops_thread *t, const struct ops_run *run, stru
 			   size_t at);
 void guard_tell_freed(const struct ops_run *run, const struct guard_call *c, const struct ops_open *open);
 void guard_tell_summary(const struct ops_run *run, const struct guard_call *c);
+
+/* First time for this argument of this call? */
+bool guard_tell_once(const struct ops_open *o, uint32_t param, const char *what);
+/* A use of freed memory. known: only if it was a tensor of the call's or of an earlier one's; false: it was none. */
+bool guard_tell_use(const struct ops_run *run, const struct guard_call *c, const struct ops_open *open, const struct guard_freed *v,
+		    bool known);
+/* Members of an event: the call, the fault (f may be NULL; m NULL: in no model's code). */
+void guard_out_call(struct json_out *o, const struct ops_run *run, const struct ops_open *open, const char *what);
+void guard_out_fault(struct json_out *o, const struct model *m, const struct guard_fault *f, bool writes);
+
+/* ---- guard_heap.c: with CALLS_BOUNDS_ALLOC ---- */
+
+void guard_heap_before(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, bool kernel);
+/* Tells what was found, also beside the tensors that c has (NULL: none). open: the call of these that has ended; NULL: it was none. */
+void guard_heap_after(struct ops_thread *t, const struct ops_run *run, struct guard_call *c, const struct ops_open *open);
+void guard_heap_run(struct ops_thread *t, const struct ops_run *run, bool begins);
 
 /* ---- guard_look.c: after a call ---- */
 

@@ -34,6 +34,8 @@ static void look_beyond(struct ops_thread *t, const struct ops_run *run, struct 
 		if (fault[0].decoded && i->width && i->address <= fault[0].address && fault[0].address < i->address + i->width) {
 			first = (int64_t)(i->address - (uintptr_t)r->data) - shift;
 			last = first + i->width - 1;
+			if (!before && fault[0].high > i->address + i->width)
+				last = (int64_t)(fault[0].high - (uintptr_t)r->data) - shift - 1;
 			first = !before && first < edge ? edge : first;
 			last = before && last >= 0 ? -1 : last;
 		}

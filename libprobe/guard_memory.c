@@ -17,6 +17,7 @@ enum {
 };
 
 void (*guard_wild)(uintptr_t address, uintptr_t ip, bool writes);
+bool (*guard_heap_caught)(uintptr_t address, bool writes, const void *context);
 
 /* All that were ever made: the handler reads them without a lock. */
 static struct guard_region *_Atomic region[REGIONS];
@@ -75,8 +76,7 @@ static struct guard_region *new_region(size_t room)
 static void forget_faults(struct guard_region *r)
 {
 	for (int w = 0; w < 2; w++) {
-		atomic_store_explicit(&r->before[w].state, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->after[w].state, 0, memory_order_relaxed);
+		r->before[w] = r->after[w] = (struct guard_fault){0};
 	}
 	atomic_store_explicit(&r->inside.state, 0, memory_order_relaxed);
 }
@@ -169,8 +169,9 @@ bool guard_changed(const struct guard_region *r, bool before, int64_t *first, in
 	else
 		look_at(r, end, end + least((size_t)(r->end - end), GUARD_ZONE), first, last);
 	for (int i = 0; i < GUARD_OPENED; i++) {
-		const char *page = atomic_load(&r->opened[i]);
-		if (page && before == (page < r->start) && (page < r->start || page >= r->end))
+		char *page = atomic_load(&r->opened[i]);
+		if (page && before == (page < r->start) && (page < r->start || page >= r->end) &&
+		    !mprotect(page, page_size(), PROT_READ | PROT_WRITE)) /* on_step() may have closed it */
 			look_at(r, page, page + page_size(), first, last);
 	}
 	return *first != INT64_MAX;
@@ -180,9 +181,9 @@ bool guard_faulted(const struct guard_fault *f) { return atomic_load_explicit(&f
 
 /* ---- faults ---- */
 
-static struct sigaction was[2];
+static struct sigaction was[2], was_trap;
 
-static void note_fault(struct guard_fault *f, uintptr_t address, const void *context)
+void guard_note_fault(struct guard_fault *f, uintptr_t address, const void *context)
 {
 	int none = 0;
 	bool writes;
@@ -216,16 +217,60 @@ static bool open_page(struct guard_region *r, char *page)
 	const bool inside = page >= r->start && page < r->end;
 	while (atomic_exchange(&r->opening, true))
 		;
-	bool open = !inside && is_opened(r, page, false);
-	if (!open && (open = mprotect(page, page_size(), PROT_READ | PROT_WRITE) == 0)) {
+	const bool known = !inside && is_opened(r, page, false);
+	const bool open = mprotect(page, page_size(), PROT_READ | PROT_WRITE) == 0;
+	if (open) {
 		atomic_store(&r->spoilt, true);
-		if (!inside) {
+		if (!inside && !known) {
 			memset(page, GUARD_FILL_ZONE, page_size());
 			is_opened(r, page, true);
 		}
 	}
 	atomic_store(&r->opening, false);
 	return open;
+}
+
+/* ---- reads, one by one ---- */
+
+enum { STEPPED = 4 };
+static _Thread_local char *stepped[STEPPED]; /* pages that are open for one instruction of this thread */
+
+/* Past GUARD_STEPS of them the page stays open. */
+static void step_over(struct guard_fault *f, char *page, uintptr_t address, void *context)
+{
+	struct guard_fault now = {0};
+	int i = 0;
+	while (i < STEPPED && stepped[i])
+		i++;
+	if (i == STEPPED || f->times >= GUARD_STEPS || !guard_step(context, true))
+		return;
+	guard_note_fault(&now, address, context);
+	const struct insn *in = &now.insn;
+	const bool known = now.decoded && in->width && in->address <= address && address < in->address + in->width;
+	const uintptr_t high = known ? (uintptr_t)in->address + in->width : address + 1;
+	f->high = high > f->high ? high : f->high;
+	f->times++;
+	stepped[i] = page;
+}
+
+static void on_step(int sig, siginfo_t *info, void *context)
+{
+	const int saved = errno;
+	if (!stepped[0]) {
+		if (was_trap.sa_flags & SA_SIGINFO && was_trap.sa_sigaction)
+			was_trap.sa_sigaction(sig, info, context);
+		else if (was_trap.sa_handler != SIG_DFL && was_trap.sa_handler != SIG_IGN)
+			was_trap.sa_handler(sig);
+		else
+			signal(sig, SIG_DFL);
+		return;
+	}
+	guard_step(context, false);
+	for (int i = 0; i < STEPPED && stepped[i]; i++) {
+		mprotect(stepped[i], page_size(), PROT_NONE);
+		stepped[i] = NULL;
+	}
+	errno = saved;
 }
 
 /* ---- freed memory ---- */
@@ -246,7 +291,7 @@ static bool caught_freed(uintptr_t address, bool writes, const void *context)
 	const uint32_t i = atomic_fetch_add(&n_freed, 1);
 	if (i < FREED_MOST) {
 		freed[i] = (struct guard_freed){.address = address, .low = low, .bytes = bytes, .writes = writes};
-		note_fault(&freed[i].fault, address, context);
+		guard_note_fault(&freed[i].fault, address, context);
 	}
 	return mprotect((void *)(address & ~(page_size() - 1)), page_size(), PROT_READ | PROT_WRITE) == 0;
 }
@@ -269,7 +314,7 @@ size_t guard_take_freed(struct guard_freed *v, size_t n)
 	return taken;
 }
 
-static bool caught(uintptr_t address, const void *context)
+static bool caught(uintptr_t address, void *context)
 {
 	const uint32_t n = atomic_load(&n_regions);
 	uintptr_t ip;
@@ -281,10 +326,13 @@ static bool caught(uintptr_t address, const void *context)
 			continue;
 		char *page = (char *)(address & ~(page_size() - 1));
 		struct guard_fault *f = address < (uintptr_t)r->start ? r->before : address >= (uintptr_t)r->end ? r->after : &r->inside;
-		note_fault(f == &r->inside ? f : f + writes, address, context);
+		f = f == &r->inside ? f : f + writes;
+		guard_note_fault(f, address, context);
+		if (!writes && f != &r->inside)
+			step_over(f, page, address, context);
 		return open_page(r, page);
 	}
-	return caught_freed(address, writes, context);
+	return caught_freed(address, writes, context) || (guard_heap_caught && guard_heap_caught(address, writes, context));
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -318,6 +366,8 @@ static void set_handlers(void)
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	sigaction(SIGSEGV, &ours, &was[0]);
 	sigaction(SIGBUS, &ours, &was[1]);
+	ours.sa_sigaction = on_step;
+	sigaction(SIGTRAP, &ours, &was_trap);
 }
 
 void guard_watch(void)

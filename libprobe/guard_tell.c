@@ -13,7 +13,7 @@ static uint32_t n_told;
 static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Once for each place. */
-static bool tell_it(const struct ops_open *o, uint32_t param, const char *what)
+bool guard_tell_once(const struct ops_open *o, uint32_t param, const char *what)
 {
 	const struct told now = {o->site, o->contract_call, param, what};
 	bool new = true;
@@ -26,7 +26,7 @@ static bool tell_it(const struct ops_open *o, uint32_t param, const char *what)
 	return new;
 }
 
-static void out_call(struct json_out *o, const struct ops_run *run, const struct ops_open *open, const char *what)
+void guard_out_call(struct json_out *o, const struct ops_run *run, const struct ops_open *open, const char *what)
 {
 	json_member_str(o, "what", !strncmp(what, "race", 4) ? SLICE("race") : slice_str(what));
 	if (!strncmp(what, "race-", 5))
@@ -53,16 +53,16 @@ static void out_part(struct json_out *o, const struct ops_value *x, const struct
 	json_member_u64(o, "aligned", p->low & 63);
 }
 
-static void out_fault(struct json_out *o, const struct model *m, const struct guard_fault *f, bool writes)
+void guard_out_fault(struct json_out *o, const struct model *m, const struct guard_fault *f, bool writes)
 {
-	const struct object *so = &m->object;
+	const struct object *so = m ? &m->object : NULL;
 	json_member_bool(o, "writes", writes);
 	if (!f)
 		return;
-	if (f->ip >= so->start && f->ip < so->end) {
+	if (so && f->ip >= so->start && f->ip < so->end)
 		json_member_u64(o, "ip", f->ip - so->base);
-	}
 	json_member_u64(o, "thread", f->tid);
+	json_member_u64(o, "times", f->times);
 	if (f->decoded) {
 		char text[64];
 		json_member_u64(o, "width", f->insn.width);
@@ -77,14 +77,14 @@ void guard_tell(const struct ops_thread *t, const struct ops_run *run, const str
 {
 	struct buf b = {0};
 	struct json_out o;
-	if (!tell_it(c->open, p->param, what))
+	if (!guard_tell_once(c->open, p->param, what))
 		return;
 	event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
-	out_call(&o, run, c->open, what);
+	guard_out_call(&o, run, c->open, what);
 	out_part(&o, &t->value[p->value], p);
 	json_member_i64(&o, "first", first);
 	json_member_i64(&o, "last", last);
-	out_fault(&o, run->model, f, writes);
+	guard_out_fault(&o, run->model, f, writes);
 	event_end(&o, &b);
 }
 
@@ -106,7 +106,7 @@ static int64_t place_in(const struct guard_call *c, const struct part *p, uintpt
 {
 	const struct cluster *k = &c->cluster[p->cluster];
 	const struct guard_region *r = k->copy[guard_copy_of(c)];
-	return r ? (int64_t)(address - ((uintptr_t)r->data + (p->low - k->low))) : INT64_MAX;
+	return (int64_t)(address - (r ? (uintptr_t)r->data + (p->low - k->low) : p->low));
 }
 
 /* The argument that the address is least far from. */
@@ -142,13 +142,13 @@ static void tell_wild(uintptr_t address, uintptr_t ip, bool writes)
 	struct buf b = {0};
 	struct json_out o;
 	event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
-	out_call(&o, run, c->open, "wild");
+	guard_out_call(&o, run, c->open, "wild");
 	if (p) {
 		out_part(&o, &t->value[p->value], p);
 		json_member_i64(&o, "first", place_in(c, p, address));
 		json_member_i64(&o, "last", place_in(c, p, address));
 	}
-	out_fault(&o, run->model, &f, writes);
+	guard_out_fault(&o, run->model, &f, writes);
 	event_end(&o, &b);
 }
 
@@ -168,41 +168,52 @@ static const struct past *past_at(const struct guard_call *c, uintptr_t low, uin
 	return NULL;
 }
 
+/* The argument of the call that lies in this memory. */
+static uint32_t word_in(const struct guard_call *c, uintptr_t low, uint64_t bytes)
+{
+	for (uint32_t k = 0; k < c->n_words; k++)
+		if (c->word[k] >= low && c->word[k] - low < bytes)
+			return k;
+	return NONE;
+}
+
+bool guard_tell_use(const struct ops_run *run, const struct guard_call *c, const struct ops_open *open, const struct guard_freed *v,
+		    bool known)
+{
+	const struct past *p = past_at(c, v->low, v->bytes);
+	const struct dtype_info *d = p ? dtype_info(p->dtype) : NULL;
+	const uint32_t arg = word_in(c, v->low, v->bytes);
+	const uint64_t first = v->address - v->low, width = v->fault.decoded ? v->fault.insn.width : d ? (uint64_t)d->bytes : 1;
+	struct buf b = {0};
+	struct json_out o;
+	if (known && !p && arg == NONE)
+		return false;
+	if (!guard_tell_once(open, p ? p->name : UINT32_MAX, "freed"))
+		return true;
+	event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
+	guard_out_call(&o, run, open, "freed");
+	if (arg != NONE)
+		json_member_u64(&o, "arg", arg);
+	if (p && p->name)
+		json_member_str(&o, "buffer", slice_str(ops_text(p->name)));
+	if (d) {
+		json_member_str(&o, "dtype", slice_str(d->name));
+		json_member_u64(&o, "item", (uint64_t)d->bytes);
+	}
+	json_member_u64(&o, "extent", v->bytes);
+	json_member_u64(&o, "first", first);
+	json_member_u64(&o, "last", first + width - 1);
+	guard_out_fault(&o, run->model, &v->fault, v->writes);
+	event_end(&o, &b);
+	return true;
+}
+
 void guard_tell_freed(const struct ops_run *run, const struct guard_call *c, const struct ops_open *open)
 {
 	struct guard_freed v[TRIES];
 	const size_t n = guard_take_freed(v, TRIES);
-	for (size_t i = 0; i < n; i++) {
-		const struct past *p = past_at(c, v[i].low, v[i].bytes);
-		const struct dtype_info *d = p ? dtype_info(p->dtype) : NULL;
-		struct buf b = {0};
-		struct json_out o;
-		if (!tell_it(open, p ? p->name : UINT32_MAX, "freed"))
-			continue;
-		event_begin(&o, &b, LIVE_BOUNDS, run->model->id);
-		out_call(&o, run, open, "freed");
-		for (uint32_t k = 0; k < c->n_words; k++)
-			if (c->word[k] >= v[i].low && c->word[k] - v[i].low < v[i].bytes) {
-				json_member_u64(&o, "arg", k);
-				break;
-			}
-		if (p && p->name)
-			json_member_str(&o, "buffer", slice_str(ops_text(p->name)));
-		if (d) {
-			json_member_str(&o, "dtype", slice_str(d->name));
-			json_member_u64(&o, "item", (uint64_t)d->bytes);
-		}
-		json_member_u64(&o, "extent", v[i].bytes);
-		json_member_u64(&o, "first", v[i].address - v[i].low);
-		json_member_u64(&o, "last",
-				v[i].address - v[i].low +
-				    (v[i].fault.decoded ? v[i].fault.insn.width
-				     : d                ? (uint64_t)d->bytes
-							: 1) -
-				    1);
-		out_fault(&o, run->model, &v[i].fault, v[i].writes);
-		event_end(&o, &b);
-	}
+	for (size_t i = 0; i < n; i++)
+		guard_tell_use(run, c, open, &v[i], false);
 }
 
 void guard_tell_summary(const struct ops_run *run, const struct guard_call *c)
@@ -214,5 +225,7 @@ void guard_tell_summary(const struct ops_run *run, const struct guard_call *c)
 	json_member_u64(&o, "guarded", c->guarded);
 	json_member_u64(&o, "unguarded", c->unguarded);
 	json_member_u64(&o, "unguarded_bytes", c->unguarded_bytes);
+	if (guard_runs_twice(run) && run->model->ops->other_omp)
+		json_member_str(&o, "unordered", slice_str(run->model->ops->other_omp));
 	event_end(&o, &b);
 }

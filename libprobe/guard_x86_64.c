@@ -30,6 +30,14 @@ static void apply_mask(const ucontext_t *u, struct insn *i)
 		i->width = (uint16_t)((64 - __builtin_clzll(mask)) * i->lane);
 }
 
+bool guard_step(void *context, bool on)
+{
+	enum { TRAP = 0x100 }; /* EFLAGS.TF */
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+	*flags = on ? *flags | TRAP : *flags & ~(greg_t)TRAP;
+	return true;
+}
+
 void guard_context(const void *context, uintptr_t *ip, bool *writes, struct guard_fault *f)
 {
 	const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;

@@ -513,7 +513,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		ops_device_before(t, run, o);
 	} else if (o->looked) {
 		ops_values_before(t, run, o);
-		if (UNLIKELY(guard_on()) && ops_on_cpu(o->site))
+		if (UNLIKELY(guard_wants(ops_on_cpu(o->site))))
 			guard_before(t, run, o, NULL, NULL);
 		o->begun = ops_now();
 	}
@@ -529,6 +529,8 @@ static void end_call(struct ops_thread *t, struct ops_run *run, struct ops_open 
 		read_given(t, run, o, g);
 	if (o->looked && result)
 		read_result(t, run, o, g, result);
+	if (UNLIKELY(guard_on()) && o->looked && result && !ops_on_cpu(o->site))
+		guard_op(t, run);
 	if (UNLIKELY(o->launch.gpu))
 		ops_device_after(t, run, o, !result);
 	else if (o->looked && result)

@@ -68,6 +68,10 @@ JIT_EXPORT void pt2_jit_aside(const char *text);
 JIT_EXPORT void pt2_jit_end(void); /* before os._exit() */
 /* The program has an optimizer; with `ended`, a step of it ended: --step then counts these, not the runs of a graph. */
 JIT_EXPORT void pt2_jit_step(int ended);
+/* torch.amp.GradScaler (share/jit/scaler.py): one was made, has scaled a loss, has updated its scale. They become "scaler" events. */
+JIT_EXPORT void pt2_jit_scaler_made(void);
+JIT_EXPORT void pt2_jit_scaler_scaled(void);
+JIT_EXPORT void pt2_jit_scaler_updated(double scale, int skipped); /* the scale before */
 /* The step that the run-th run of a graph belongs to. */
 uint32_t jit_step(uint32_t run);
 

@@ -57,8 +57,10 @@ static void construct(const char *symbol, construct_fn *ours, void *self, const 
 	struct search s = {.symbol = symbol};
 	memcpy(&s.ours, &ours, sizeof(s.ours));
 	object_each(search_object, &s);
-	if (!s.found) /* whoever calls it was linked with it */
+	if (!s.found) { /* whoever calls it was linked with it; there is no way back from a constructor */
+		event_aside(LIVE_NO_MODEL, "AOTIModelPackageLoader was called, but no loaded library has it: the process ends here");
 		abort();
+	}
 	memcpy(&real, &s.found, sizeof(real));
 	loading.package = package;
 	loading.name = name;

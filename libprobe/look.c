@@ -136,7 +136,7 @@ static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 
 /* Saves the tensor in its file (calls_file_name), whose name is unique within this command. enum call_saved. */
 static uint32_t save(struct ops_thread *t, const struct ops_run *run, const struct call_record *r, const char *call_name,
-		     const struct ops_view *v)
+		     const struct ops_view *v, uint64_t *place)
 {
 	const struct calls_config *c = ops_config();
 	struct tensor_meta m;
@@ -146,7 +146,8 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	const struct dtype_info *d = dtype_info(v->dtype);
 	if (!ops_meta_of(v, &m, &bytes) || !tensor_numel(&m, &n) || !ops_may_save(r->model, (uint64_t)(n * d->bytes)))
 		return CALL_UNSAVED;
-	named.v.saved = ops_saved_as(c->save_format, &m);
+	const bool together = c->want & CALLS_ARENA && v->n_dim <= CALL_DIMS; /* the record has all that a header would */
+	named.v.saved = together ? CALL_SAVED_ARENA : ops_saved_as(c->save_format, &m);
 	if (named.v.saved == CALL_UNSAVED)
 		return CALL_UNSAVED;
 	named.run = run->run;
@@ -158,7 +159,7 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	const void *data = v->data;
 	if (v->device != DEVICE_CPU && !(data = cuda_fetch(v->data, (size_t)bytes)))
 		return CALL_UNSAVED;
-	bool saved = ops_save(path, named.v.saved, &m, data, t->scratch);
+	bool saved = together ? ops_put(path, t->pid, &m, data, t->scratch, place) : ops_save(path, named.v.saved, &m, data, t->scratch);
 	if (v->device != DEVICE_CPU)
 		cuda_drop((void *)(uintptr_t)data, (size_t)bytes);
 	return saved ? named.v.saved : CALL_UNSAVED;
@@ -192,6 +193,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	r.v.stats = *s;
 	r.v.saved = CALL_UNSAVED;
 	r.v.at = 0;
+	r.v.place = 0;
 	r.v.element = 0;
 	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;
 	struct tensor_meta m;
@@ -205,7 +207,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 		struct ops_view old = *v;
 		if (before && x->copy)
 			old.data = x->copy;
-		r.v.saved = save(t, run, &r, call_name, &old);
+		r.v.saved = save(t, run, &r, call_name, &old, &r.v.place);
 	}
 	ops_append(t, run, &r);
 }

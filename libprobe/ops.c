@@ -154,7 +154,7 @@ static struct ops_open *begin_call(struct ops_thread *t, struct ops_run *run, co
 		if (UNLIKELY(ops_want() & CALLS_GIVE))
 			ops_give(t, run, o, false);
 		ops_values_before(t, run, o);
-		if (UNLIKELY(guard_on()) && s->kind == SITE_KERNEL)
+		if (UNLIKELY(guard_wants(s->kind == SITE_KERNEL)))
 			guard_before(t, run, o, r, stack);
 		o->begun = ops_now();
 	}

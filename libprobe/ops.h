@@ -115,7 +115,8 @@ struct ops {
 	ops_from_blob_v2_fn *from_blob_v2;
 	ops_empty_fn *empty;
 	ops_reinterpret_fn *reinterpret;
-	bool omp, other_omp; /* its parallel regions are ours (guard_omp.c); it uses more of OpenMP than that knows */
+	bool omp;              /* its parallel regions are ours (guard_omp.c) */
+	const char *other_omp; /* what it uses of OpenMP that is unknown there; NULL */
 	int32_t (*delete)(void *tensor);
 	int32_t (*is_defined)(void *tensor, bool *defined); /* may be NULL */
 	/* of contract.call[k] and contract.value[v] */
@@ -403,6 +404,8 @@ bool ops_look(const struct model *m, struct ops_value *x, bool again);
 /* Examines them: reports before and after the call. */
 void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* A step of GradScaler ended. What was kept in a skipped one does not count (CALLS_KEEP). */
+void ops_keep_step(bool skipped);
 /* Examines the model's inputs or outputs. Returns whether any of them is bad. */
 bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, size_t n, bool output);
 
@@ -430,6 +433,8 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 enum call_saved ops_saved_as(enum tensor_format format, const struct tensor_meta *m);
 /* Writes it as a file, whose ending is call_saved_ending[as]. False on failure. scratch: OPS_SCRATCH bytes. */
 bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m, const void *data, char *scratch);
+/* Appends its elements to this process's file in the folder (CALLS_ARENA); *place: where. False on failure. */
+bool ops_put(const char *path, uint32_t pid, const struct tensor_meta *m, const void *data, char *scratch, uint64_t *place);
 /* May this much still be saved? Reports once if not. */
 bool ops_may_save(uint32_t model, uint64_t bytes);
 

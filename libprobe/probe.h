@@ -223,6 +223,8 @@ bool talk_check(void);
 bool talk_path(char *path, size_t room, const char *name);
 /* Writes, even under a file size limit. -1 and errno. */
 int talk_write(int fd, const void *p, size_t n);
+/* The same at a place in the file, which several threads do at once; at < 0: where the file is. */
+int talk_write_at(int fd, const void *p, size_t n, int64_t at);
 /* A slot of the counters, or NULL if none is available. */
 struct live_count *talk_slot(uint32_t *id);
 /* Asks for the contract of the model. -1 and err. */

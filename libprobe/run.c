@@ -134,7 +134,7 @@ static int32_t close_run(struct ops_thread *t, struct model *m, int32_t result, 
 		run->bad |= ops_model_values(t, run, out, n_out, true);
 	cuda_look_away(t);
 	end_run(t, run, result, now);
-	if (run->bad && run->kept)
+	if (run->kept && (run->bad || ops_want() & CALLS_ANY_RUN))
 		ops_write_bundle(t, run);
 	if (run->scanner)
 		cuda_scan_end_run(run);

@@ -1,5 +1,5 @@
 /* save.c - writes tensors to files, without allocating: .npy (numpy/lib/format.py, version 1.0), and .safetensors for dtypes that
- * numpy lacks. */
+ * numpy lacks; or all of a process to one file. */
 #include "ops.h"
 
 #include <unistd.h>
@@ -9,12 +9,15 @@ struct out {
 	char *scratch;
 	size_t used;
 	int failed; /* errno */
+	bool placed;
+	uint64_t at; /* .placed: of the next byte */
 };
 
 static void put_bytes(struct out *o, const void *p, size_t n)
 {
-	if (!o->failed && n && talk_write(o->fd, p, n) < 0)
+	if (!o->failed && n && talk_write_at(o->fd, p, n, o->placed ? (int64_t)o->at : -1) < 0)
 		o->failed = errno;
+	o->at += n;
 }
 
 static void flush(struct out *o)
@@ -133,6 +136,53 @@ bool ops_save(const char *path, enum call_saved as, const struct tensor_meta *m,
 		return true;
 	files_unmake(path);
 	return not_saved(o.failed);
+}
+
+/* ---- one file for all of a process ---- */
+
+/* The file of a process is made by the first tensor that it saves: a forked one has its own. */
+static struct {
+	pthread_mutex_t lock;
+	_Atomic uint32_t pid;
+	_Atomic uint64_t next;
+	int fd;
+} arena = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static bool arena_ready(const char *path, uint32_t pid)
+{
+	if (LIKELY(atomic_load_explicit(&arena.pid, memory_order_acquire) == pid))
+		return true;
+	pthread_mutex_lock(&arena.lock);
+	if (atomic_load_explicit(&arena.pid, memory_order_relaxed) != pid) {
+		if (arena.fd >= 0)
+			close(arena.fd);
+		arena.fd = files_make(path);
+		atomic_store_explicit(&arena.next, 0, memory_order_relaxed);
+		if (arena.fd >= 0)
+			atomic_store_explicit(&arena.pid, pid, memory_order_release);
+	}
+	const bool there = arena.fd >= 0;
+	const int why = errno;
+	pthread_mutex_unlock(&arena.lock);
+	return there || not_saved(why);
+}
+
+bool ops_put(const char *path, uint32_t pid, const struct tensor_meta *m, const void *data, char *scratch, uint64_t *place)
+{
+	const struct dtype_info *d = dtype_info(m->dtype);
+	int64_t n;
+	if (!d || !tensor_numel(m, &n) || !arena_ready(path, pid))
+		return false;
+	const uint64_t bytes = (uint64_t)n * (uint64_t)d->bytes;
+	*place = atomic_fetch_add_explicit(&arena.next, (bytes + 63) & ~UINT64_C(63), memory_order_relaxed);
+	struct out o = {.fd = arena.fd, .scratch = scratch, .placed = true, .at = *place};
+	if (tensor_is_contiguous(m)) {
+		put_bytes(&o, data, bytes);
+	} else {
+		add_elements(&o, m, data, n, (size_t)d->bytes);
+		flush(&o);
+	}
+	return !o.failed || not_saved(o.failed);
 }
 
 bool ops_may_save(uint32_t model, uint64_t bytes)

@@ -141,7 +141,7 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 						       [OPS_REINTERPRET] = OPSIG_PREFIX "_reinterpret_tensor",
 						       [OPS_DELETE] = OPSIG_PREFIX "delete_tensor_object"};
 	struct ops *ops = k->m->ops;
-	const int n = ops_want() & CALLS_BOUNDS_TWICE ? OPS_IMPORTS : OPS_EMPTY;
+	const int n = ops_want() & (CALLS_BOUNDS_TWICE | CALLS_BOUNDS_ALLOC) ? OPS_IMPORTS : OPS_EMPTY;
 	for (int i = 0; i < n; i++) {
 		if (strcmp(name, names[i]))
 			continue;

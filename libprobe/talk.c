@@ -123,7 +123,7 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 }
 
 /* A process may have a file size limit (ulimit -f), at which a write kills it unless the signal is blocked. */
-int talk_write(int fd, const void *p, size_t n)
+int talk_write_at(int fd, const void *p, size_t n, int64_t at)
 {
 	sigset_t limit, old, pending;
 	sigemptyset(&limit);
@@ -131,9 +131,10 @@ int talk_write(int fd, const void *p, size_t n)
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &limit, &old);
 	ssize_t r = 0;
-	while (n && ((r = write(fd, p, n)) > 0 || (r < 0 && errno == EINTR))) {
+	while (n && ((r = at < 0 ? write(fd, p, n) : pwrite(fd, p, n, at)) > 0 || (r < 0 && errno == EINTR))) {
 		p = (const char *)p + (r > 0 ? r : 0);
 		n -= r > 0 ? (size_t)r : 0;
+		at += r > 0 && at >= 0 ? r : 0;
 	}
 	int why = errno;
 	if (r < 0 && why == EFBIG && !sigismember(&pending, SIGXFSZ))
@@ -142,6 +143,8 @@ int talk_write(int fd, const void *p, size_t n)
 	errno = why;
 	return n ? -1 : 0;
 }
+
+int talk_write(int fd, const void *p, size_t n) { return talk_write_at(fd, p, n, -1); }
 
 void event_end(struct json_out *o, struct buf *b)
 {

@@ -9,6 +9,7 @@
 #define MAX_COPIES (64u << 20)
 #define MAX_COMPARED (INT64_C(1) << 24) /* elements compared with their copy */
 #define MAX_KEPT 8                      /* calls of a process */
+#define MAX_IN_VAIN 64                  /* and in steps that GradScaler skipped */
 
 /* ---- which they are ---- */
 
@@ -558,12 +559,22 @@ static void tell_inputs(struct ops_thread *t, const struct ops_run *run, const s
 	}
 }
 
+static _Atomic int kept, kept_in_vain;
+
 /* With CALLS_KEEP: are this call's tensors saved? */
 static bool is_kept(bool produced)
 {
-	static _Atomic int kept;
-	return produced && ops_want() & CALLS_KEEP && atomic_load_explicit(&kept, memory_order_relaxed) < MAX_KEPT &&
-	       atomic_fetch_add(&kept, 1) < MAX_KEPT;
+	const int most = MAX_KEPT + atomic_load_explicit(&kept_in_vain, memory_order_relaxed);
+	return produced && ops_want() & CALLS_KEEP && atomic_load_explicit(&kept, memory_order_relaxed) < most &&
+	       atomic_fetch_add(&kept, 1) < most;
+}
+
+void ops_keep_step(bool skipped)
+{
+	static _Atomic int before;
+	const int now = atomic_load(&kept), were = atomic_exchange(&before, now);
+	if (skipped && now > were && atomic_load(&kept_in_vain) < MAX_IN_VAIN)
+		atomic_fetch_add(&kept_in_vain, now - were);
 }
 
 /* "cpp_fused_log_0 (call 3, wrapper.cpp:120) wrote 4 NaN and 0 infinities into buf0: min -1, max 2" */

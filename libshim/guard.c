@@ -3,9 +3,12 @@
  * A part of the address space is reserved, and storages get pages of it one after the other; none are used again. After MOST storages,
  * or when it is full, memory comes from malloc() as usual: mappings are slow and few (vm.max_map_count is 65530). System calls are
  * what it costs, so pages are opened many at a time, and closed when a kernel is about to be called (shim_guard_settle): neighbours in
- * one call. The handler of faults asks shim_freed_at(), which takes no lock. */
+ * one call. The handler of faults asks shim_freed_at(), which takes no lock.
+ *
+ * With --bounds=alloc libpt2alloc.so does this, and more, for all memory; it only has to know where a tensor ends. */
 #include "shim.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -110,10 +113,21 @@ void shim_guard_settle(bool watched)
 	pthread_mutex_unlock(&lock);
 }
 
+static void *take_exactly(uint64_t bytes) { return aligned_alloc(64, bytes ? bytes : 1); }
+static void give_all(void *p, uint64_t bytes)
+{
+	(void)bytes;
+	free(p);
+}
+
 void shim_guard_freed(void)
 {
-	static const struct aten_memory guarded = {take, give};
+	static const struct aten_memory guarded = {take, give}, exact = {take_exactly, give_all};
 	struct rlimit as;
+	if (dlsym(RTLD_DEFAULT, "pt2_heap")) {
+		aten_set_memory(&exact);
+		return;
+	}
 	if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur / 4 < size)
 		size = as.rlim_cur / 4;
 	reserved = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -5,9 +5,10 @@ STRIP    ?= strip
 OBJCOPY  ?= objcopy
 docs_at  ?= $(docdir)
 docs     := $(filter-out docs/dev/HACKING.md,$(wildcard docs/*/*.md))
-docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs))))
+skills   := $(wildcard share/skills/*/*.md share/skills/*/*/*.md)
+docdirs  := $(patsubst docs/%/,$(docdir)/%,$(sort $(dir $(docs)))) $(patsubst share/%/,$(docdir)/%,$(sort $(dir $(skills))))
 manuals  := $(wildcard man/*.1)
-guest    := $(probe) $(shim) $(runner)
+guest    := $(probe) $(heap) $(shim) $(runner)
 # Which folders `make install` made is for `make uninstall`; packaged=1: a package manager knows.
 packaged ?=
 
@@ -58,6 +59,7 @@ install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir,
 	$(if $(packaged),,$(INSTALL) -m 644 $(O)/folders $(DESTDIR)$(libdir))
 	$(INSTALL) -m 644 scripts/ci/fxexplain-ci scripts/ci/fxexplain-comment NEWS LICENSE $(DESTDIR)$(docdir)
 	$(Q)for d in $(docs); do to=$${d%/*} && $(INSTALL) -m 644 $$d $(DESTDIR)$(docdir)/$${to##*/} || exit 1; done
+	$(Q)for s in $(skills); do $(INSTALL) -m 644 $$s $(DESTDIR)$(docdir)/$${s#share/} || exit 1; done
 	$(Q)for m in $(notdir $(manuals)); do \
 		sed 's|docs/\([a-z]*/[A-Z]*\.md\)|$(docs_at)/\1|' man/$$m >$(O)/$$m && \
 		$(INSTALL) -m 644 $(O)/$$m $(DESTDIR)$(mandir)/man1/$$m || exit 1; done
@@ -71,11 +73,11 @@ install: all $(programs) $(one_comps)        ## into DESTDIR and prefix (bindir,
 
 install-strip: install          ## the same without what is for debuggers
 	$(STRIP) $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(DESTDIR)$(libdir)/$(notdir $(runner))
-	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim)))
+	$(STRIP) --strip-unneeded $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(heap) $(shim)))
 
 uninstall:                      ## remove what install put there, and the folders that it made, if they are empty
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(programs))) $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(guest))) \
-		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) fxexplain-ci fxexplain-comment NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
+		$(addprefix $(DESTDIR)$(docdir)/,$(docs:docs/%=%) $(skills:share/%=%) fxexplain-ci fxexplain-comment NEWS LICENSE) $(manuals:man/%=$(DESTDIR)$(mandir)/man1/%) \
 		$(foreach t,$(TOOLS) pt2utils,$(DESTDIR)$(bashdir)/$(t) $(DESTDIR)$(zshdir)/_$(t) $(DESTDIR)$(fishdir)/$(t).fish)
 	$(Q)packaging/made-folders remove '$(DESTDIR)' $(libdir)/folders
 
@@ -84,6 +86,10 @@ uninstall:                      ## remove what install put there, and the folder
 dist     ?= $(O)/dist
 ROOTS    ?= $(CURDIR)/$(O)/roots
 export ROOTS
+
+.PHONY: python
+python: all                     ## import pt2utils and its pytest plugin from this tree, with the tools built here: prints the PYTHONPATH to set
+	@packaging/wheel/checkout $(O)
 
 .PHONY: wheel check-wheel
 

@@ -50,6 +50,7 @@ static void out_why(struct json_out *o, const struct nan_cause *c)
 	json_member_some(o, "node", c->node);
 	json_member_some(o, "op", c->op);
 	json_member_some(o, "python", c->line);
+	json_member_some(o, "python_too", c->other);
 	json_member_some(o, "infinity", c->infinity);
 	json_member_some(o, "unknown", c->unknown);
 	json_close(o);
@@ -107,6 +108,15 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 		json_member(o, "buffer", f->since.buffer);
 		json_close(o);
 	}
+	if (f->scaled) {
+		json_member_obj(o, "scaler");
+		json_member_u64(o, "skipped", f->skipped);
+		if (f->skipped) {
+			json_member_real(o, "scale_from", f->scale_from);
+			json_member_real(o, "scale_to", f->scale_to);
+		}
+		json_close(o);
+	}
 	out_why(o, f->why);
 	out_guesses(o, f);
 	json_fields(o, *f, times, passed_on);
@@ -146,12 +156,14 @@ void document_write(struct buf *b, const struct session *s)
 	json_member(&o, "subject", slice_str(s->subject));
 	json_member_u64(&o, "calls", s->nan.calls);
 	json_member_u64(&o, "lost", s->watch ? s->watch->calls.lost : s->dump ? s->dump->lost : 0);
-	json_member_bool(&o, "found", s->nan.n || exploded_n(s->exploded));
+	json_member_bool(&o, "found", s->nan.n || exploded_n(s->exploded) || guard_found(s->watch ? s->watch->guard : NULL));
 	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < s->nan.n && (i == 0 || s->o->all); i++)
 		out_finding(&o, &s->nan.finding[i]);
 	json_close(&o);
 	json_member_u64(&o, "more", s->o->all || !s->nan.n ? s->nan.more : s->nan.n - 1 + s->nan.more);
+	if (s->nan.n_scalers)
+		json_member_u64(&o, "skipped_steps", s->nan.skipped_steps);
 	if (s->exploded)
 		exploded_document(&o, s->exploded);
 	out_models(&o, s->watch);

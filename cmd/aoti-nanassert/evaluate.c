@@ -152,10 +152,17 @@ static struct slice keep(struct session *s, struct buf *b)
 	return text;
 }
 
+static void add_line(struct buf *b, const struct srcloc *at)
+{
+	srcloc_format(b, at, SRCLOC_AT, true);
+	if (at->code.n)
+		buf_addf(b, ": %.*s", SLN(at->code, 400));
+}
+
 void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t node, struct nan_cause *c)
 {
-	struct buf text = {0}, reason = {0}, line = {0}, place = {0};
-	struct srcloc at;
+	struct buf text = {0}, reason = {0}, line = {0}, place = {0}, more = {0};
+	struct srcloc at, other;
 	*c = (struct nan_cause){.found = found > 0, .clean = !found};
 	if (found < 0) {
 		c->unknown = arena_slice(&s->evaluated, f->why.len ? buf_slice(&f->why) : SLICE("a value that it needs is missing"));
@@ -167,13 +174,14 @@ void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t 
 	c->node = arena_slice(&s->evaluated, graph_name(f->g, node));
 	c->op = arena_slice(&s->evaluated, graph_op_text(f->g, node));
 	if (firstnan_line(f, node, &at)) {
-		srcloc_format(&line, &at, SRCLOC_AT, true);
-		if (at.code.n)
-			buf_addf(&line, ": %.*s", SLN(at.code, 400));
+		add_line(&line, &at);
+		if (firstnan_other_line(f, node, &at, &other))
+			add_line(&more, &other);
 		const struct slice file = slice_base(at.file);
 		buf_addf(&place, "%.*s:%llu", SL(file), (unsigned long long)at.line);
 	}
 	const uint32_t inf = firstnan_infinity(f, node);
+	c->finite = inf == NONE || firstnan_pole(f, inf);
 	if (inf != NONE) {
 		struct buf from = {0}, where = {0};
 		firstnan_explain_infinity(f, inf, &from);
@@ -188,6 +196,7 @@ void evaluate_result(struct session *s, struct firstnan *f, int found, uint32_t 
 	c->text = keep(s, &text);
 	c->reason = keep(s, &reason);
 	c->line = keep(s, &line);
+	c->other = keep(s, &more);
 	c->place = keep(s, &place);
 }
 
@@ -210,9 +219,7 @@ static void take_lines(struct session *s, const struct fx *x, const struct first
 			if (node == NONE || n == MOST_LINES || !firstnan_line(run, node, &at))
 				continue;
 			buf_reset(&b);
-			srcloc_format(&b, &at, SRCLOC_AT, true);
-			if (at.code.n)
-				buf_addf(&b, ": %.*s", SLN(at.code, 400));
+			add_line(&b, &at);
 			bool had = false;
 			for (uint32_t j = 0; j < n; j++)
 				had |= slice_eq(line[j], buf_slice(&b));
@@ -265,6 +272,10 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 		buf_adds(&run.why, "which node it computes is not recorded");
 	const int found = n ? firstnan_find(&run, target, n, &node) : -1;
 	evaluate_result(s, &run, found, node, c);
+	for (uint32_t i = 0; i < f->call.n_values; i++) {
+		const struct tensor_stats *t = &f->call.value[i].v.stats;
+		c->finite &= !f->call.value[i].v.before || !t->known || !(t->pos_inf || t->neg_inf);
+	}
 	take_lines(s, &x, &run, f);
 	firstnan_close(&run);
 	fx_close(&x);

@@ -25,7 +25,7 @@ static void set_wants(const struct nanassert_options *o, bool scans, bool live, 
 		die_err(&err);
 	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS | CALLS_CONSTANTS : 0) | (o->fail ? CALLS_FAIL : 0) |
 		  (o->inf ? CALLS_INF : 0) | (scans ? CALLS_SCAN : 0);
-	guard_want(c, o->how.bounds, live);
+	guard_want(c, &o->how, live);
 	if (o->stops) {
 		c->first_run = c->last_run = o->stop_run;
 		c->one_call = o->stop_call + 1;
@@ -121,10 +121,36 @@ static void drain_calls(struct session *s, struct watch *w)
 	gathered_release(&g);
 }
 
+/* What was found again in a skipped step: is it an overflow, which a smaller scale ends? */
+static void judge(struct session *s, const struct watch *w)
+{
+	for (size_t i = 0; i < s->nan.n_held; i++) {
+		struct nan_held *h = &s->nan.held[i];
+		if (h->finding != NONE || h->row < 2 || h->judged)
+			continue;
+		h->judged = true;
+		add_sources(s, w, &h->f);
+		evaluate_graph(s, w, &h->f);
+		if (h->f.why && h->f.why->finite)
+			nan_alarm(&s->nan, (uint32_t)i);
+	}
+}
+
+/* ended: no more comes. */
+static void drain(struct session *s, struct watch *w, bool ended)
+{
+	for (size_t i = 0; i < w->n_scalers; i++)
+		nan_scaler(&s->nan, &w->scaler[i]);
+	w->n_scalers = 0;
+	drain_calls(s, w);
+	nan_settle(&s->nan, ended);
+	judge(s, w);
+}
+
 static void on_tick(void *user, struct watch *w)
 {
 	struct session *s = user;
-	drain_calls(s, w);
+	drain(s, w, w->ended);
 	if (s->o->json || s->o->quiet)
 		return;
 	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
@@ -270,7 +296,8 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		passed += s->nan.finding[i].passed_on;
 	}
 	if (!s->nan.n) {
-		buf_adds(b, s->failure.len ? ", nothing found before that" : ", nothing found");
+		const char *nothing = guard_found(w->guard) ? ", no NaN or infinity found" : ", nothing found";
+		buf_addf(b, "%s%s", nothing, s->failure.len ? " before that" : "");
 		add_unread(b, s);
 	} else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, plural(times), s->nan.n, plural(s->nan.n));
@@ -278,6 +305,9 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		buf_addf(b, ", propagated by %llu call%s", (unsigned long long)passed, plural(passed));
 	if (s->nan.n > 1 && !s->o->all)
 		buf_adds(b, " (--all shows all)");
+	if (s->nan.skipped_steps)
+		buf_addf(b, "; %llu step%s skipped by GradScaler: their infinities are its own", (unsigned long long)s->nan.skipped_steps,
+			 plural(s->nan.skipped_steps));
 	if (s->captured)
 		buf_addf(b, "; %llu of them were captured into a CUDA graph: what they write is not checked",
 			 (unsigned long long)s->captured);
@@ -314,7 +344,8 @@ int run_command(const struct nanassert_options *o, char **command)
 	struct session s;
 	struct watch w;
 	struct err err;
-	struct watch_options wo = {.command = command, .recorded = o->recorded, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
+	struct watch_options wo = {
+	    .command = command, .recorded = o->recorded, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick, .scalers = !o->explode};
 	set_wants(o, can_scan(o), true, &wo.calls);
 	if (session_open(&s, o, command[0], true, &err) < 0)
 		die_err(&err);

@@ -66,6 +66,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "constants", &opt.constants, "check every weight and input once"),
     OPT_FLAG(0, "explode", &opt.explode, "find what first leaves its usual range, no NaN",
 	     .more = "By run: gradients, activations, weights; and what becomes all zeros."),
+    OPT_FLAG(0, "skipped", &opt.skipped, "report steps that GradScaler skips, too", .rare = true,
+	     .more = "By default only what stays although its scale falls."),
     OPT_FLAG('a', "all", &opt.all, "report every place, not only the first"),
     OPT_FLAG(0, "exact", &opt.exact, "on a GPU, wait for each call and examine it"),
     OPT_CALL(0, "stop-at", "PLACE", take_place, NULL, "examine only one call of one run: RUN:CALL, as 12:7",

@@ -10,7 +10,7 @@
 #include "watch/watch.h"
 
 struct nanassert_options {
-	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range, exact, stops, explode;
+	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range, exact, stops, explode, skipped;
 	double lo, hi;
 	struct run_how how;
 	uint32_t stop_run, stop_call; /* .stops: --stop-at */

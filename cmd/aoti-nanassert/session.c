@@ -15,6 +15,7 @@ int session_open(struct session *s, const struct nanassert_options *o, const cha
 	    .inf = o->inf,
 	    .range = o->range,
 	    .constants = o->constants,
+	    .skipped = o->skipped,
 	    .lo = o->lo,
 	    .hi = o->hi,
 	    .ignore = o->ignore.v,

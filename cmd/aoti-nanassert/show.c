@@ -129,6 +129,11 @@ static bool show_cause(struct screen *s, const struct nan_finding *f)
 			put_style_text(s, STYLE_LINE, c->line);
 			buf_addc(&s->b, '\n');
 		}
+		if (c->other.n) {
+			row(s, "");
+			put_style_text(s, STYLE_LINE, c->other);
+			buf_addc(&s->b, '\n');
+		}
 		if (c->infinity.n) {
 			row(s, "first inf");
 			buf_addf(&s->b, "%.*s\n", SL(c->infinity));
@@ -166,6 +171,18 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 		row(s, !first ? "or" : f->kind == NAN_PRODUCED ? "perhaps" : "likely");
 		buf_addf(&s->b, "%s\n", g[i].text);
 	}
+}
+
+static void show_scaler(struct screen *s, const struct nan_finding *f)
+{
+	if (!f->scaled)
+		return;
+	row(s, "scaler");
+	if (!f->skipped)
+		buf_adds(&s->b, "GradScaler did not skip this step\n");
+	else
+		buf_addf(&s->b, "not its own: in %u steps in a row that GradScaler skipped, while its scale fell from %g to %g\n",
+			 f->skipped, f->scale_from, f->scale_to);
 }
 
 static void show_list(struct screen *s, const char *label, const struct slice *v, uint32_t n)
@@ -347,6 +364,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 			buf_addf(&s->b, "%.*s)\n", SL(f->call.c.text));
 	}
 	show_guesses(s, f);
+	show_scaler(s, f);
 	if (f->why && f->why->found)
 		row(s, "kernel"), buf_addf(&s->b, "%.*s\n", SL(f->call.c.name));
 	if (f->call.c.kind != DUMP_RUN)

@@ -1,5 +1,6 @@
 /* record.c - --record: keeps the model or graph and the inputs of a bad run in a folder that can be run again (watch/bundle.h), or, if the
- * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. */
+ * name ends in .pt2b, in one file (run/bundle/bundle.h) that contains this folder. With --graph, of any run of that graph: numbers can be
+ * wrong without a NaN. */
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
 #include "run/bundle/bundle.h"
@@ -79,10 +80,10 @@ static void end_record(struct session *s, struct watch *w)
 	uint64_t n = k->out ? count_bundles(output_fd(k->out)) : count_in(opendir(k->folder));
 	const char *to = s->o->record;
 	(void)w;
-	s->found = n;
+	s->found = s->o->graph && !k->what.len ? 0 : n;
 	if (!n) {
 		if (!s->o->quiet && s->seen)
-			note("%s: no bad run: nothing was kept", diag_tool);
+			note("%s: no %s: nothing was kept", diag_tool, s->o->graph ? "such run" : "bad run");
 		return;
 	}
 	int r = k->out ? output_commit(k->out, &s->err) : write_file(k, &s->err);
@@ -91,7 +92,7 @@ static void end_record(struct session *s, struct watch *w)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));
-	note("%s: kept the inputs of %" PRIu64 " bad run%s in %s: %s %s%s%s", diag_tool, n, plural(n), to,
+	note("%s: kept the inputs of %" PRIu64 " %srun%s in %s: %s %s%s%s", diag_tool, n, s->o->graph ? "" : "bad ", plural(n), to,
 	     k->folder ? "fxexplain replay" : "aoti-nanassert", to, k->graph && !k->folder ? "; for a graph: fxminify " : "",
 	     k->graph && !k->folder ? to : "");
 }
@@ -113,11 +114,13 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	}
 	o.inputs = o.constants = false;
 	o.level = LEVEL_NAMES;
+	if (o.graph && !o.step)
+		o.step = "0"; /* of many equal ones the first */
 	session_begin(&k.s, &o, record_call, end_record, &k);
 	k.s.keep = true;
 	k.s.folder = folder;
 	k.s.called = o.record;
-	int status = session_run(&k.s, in, 0, CALLS_NAMES | CALLS_BAD | CALLS_RECORD);
+	int status = session_run(&k.s, in, 0, CALLS_NAMES | CALLS_BAD | CALLS_RECORD | (o.graph ? CALLS_ANY_RUN : 0));
 	if (k.out)
 		output_abort(k.out);
 	bundle_abort(k.w);

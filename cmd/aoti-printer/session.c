@@ -160,7 +160,7 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 	struct err err;
 	if (watch_only(c, s->o->graph, s->o->step, &err) < 0)
 		die_err(&err);
-	guard_want(c, s->o->how.bounds, w->command != NULL);
+	guard_want(c, &s->o->how, w->command != NULL);
 	c->lo = -__builtin_inf();
 	c->hi = __builtin_inf();
 	c->save_format = TENSOR_NPY;

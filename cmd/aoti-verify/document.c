@@ -209,6 +209,36 @@ static void out_trial(struct json_out *o, const struct verifier *v, const struct
 	json_member_lines(o, "unknown", buf_slice(&t->h.ref.unknown));
 }
 
+static void out_int8(struct json_out *o, const struct verifier *v)
+{
+	struct int8_report r;
+	int8_report(&r, v);
+	if (!r.n) {
+		int8_release(&r);
+		return;
+	}
+	const struct trial *t = v->trial[0];
+	json_member_obj(o, "int8");
+	json_member_u64(o, "quantized", r.n);
+	json_member_u64(o, "in_int8", r.n_int8);
+	json_member_u64(o, "not_quantized", r.n_others);
+	if (r.n_int8)
+		json_member_bool(o, "no_vnni", r.no_vnni);
+	json_rows(o, "products", i, r.n) {
+		const struct int8_product *p = &r.v[i];
+		out_node(o, "node", t, p->node);
+		json_member_bool(o, "int8", p->int8);
+		if (p->call != NONE) {
+			json_member_u64(o, "call", t->h.observed.call[p->call].d->call);
+			json_member_some(o, "kernel", t->h.observed.call[p->call].d->name);
+		}
+		if (p->why)
+			json_member_some(o, "why", slice_str(p->why));
+	}
+	json_close(o);
+	int8_release(&r);
+}
+
 void verifier_document(struct json_out *o, const struct verifier *v)
 {
 	json_obj(o);
@@ -232,6 +262,7 @@ void verifier_document(struct json_out *o, const struct verifier *v)
 		json_member_u64(o, "differ", v->pair.weight[i].bad);
 		json_member_float(o, "max_abs", v->pair.weight[i].max_abs);
 	}
+	out_int8(o, v);
 	if (v->n_trials) /* else it crashed */
 		out_nodes(o, v->trial[0]);
 	json_rows(o, "runs", i, v->n_trials)

@@ -270,6 +270,8 @@ struct tally tally(const struct trial *t)
 		n.tf32 += row->reduced == REDUCED_TF32;
 		n.bf16 += row->reduced == REDUCED_BF16;
 		n.fp16 += row->reduced == REDUCED_FP16;
+		if (row->what == VERIFY_EQUAL || row->what == VERIFY_OPEN)
+			continue;
 		n.compiled_ulp = row->compiled_ulp > n.compiled_ulp ? row->compiled_ulp : n.compiled_ulp;
 		n.eager_ulp = row->eager_ulp > n.eager_ulp ? row->eager_ulp : n.eager_ulp;
 	}

@@ -271,7 +271,7 @@ struct kernel {
 	bool wrong, open;
 };
 struct kernels {
-	uint32_t n, wrong, open;
+	uint32_t n, wrong, open, memory; /* memory: those with memory errors, which are neither wrong nor open here */
 };
 
 static int by_name(const void *a, const void *b)
@@ -279,6 +279,14 @@ static int by_name(const void *a, const void *b)
 	const struct kernel *x = a, *y = b;
 	const int d = memcmp(x->name.p, y->name.p, x->name.n < y->name.n ? x->name.n : y->name.n);
 	return d ? d : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+static bool has_memory_errors(const struct verifier *v, struct slice kernel)
+{
+	for (size_t i = 0; v->guarded && i < v->guard.n; i++)
+		if (guard_counts(&v->guard.v[i]) && slice_eq(v->guard.v[i].kernel, kernel))
+			return true;
+	return false;
 }
 
 static struct kernels count_kernels(const struct verifier *v)
@@ -296,12 +304,14 @@ static struct kernels count_kernels(const struct verifier *v)
 	if (n_k)
 		qsort(k, n_k, sizeof(*k), by_name);
 	for (size_t i = 0; i < n_k;) {
+		const bool memory = has_memory_errors(v, k[i].name);
 		bool wrong = false, open = false;
 		for (const size_t first = i; i < n_k && slice_eq(k[i].name, k[first].name); i++)
 			wrong |= k[i].wrong, open |= k[i].open;
 		n.n++;
 		n.wrong += wrong;
-		n.open += open && !wrong;
+		n.memory += memory && !wrong;
+		n.open += open && !wrong && !memory;
 	}
 	free(k);
 	return n;
@@ -337,12 +347,17 @@ static void headline(struct screen *s, const struct verifier *v)
 	} else if (m.differ) {
 		buf_addf(&b, "%u output%s differ%s from the graph", m.differ, m.differ == 1 ? "" : "s", m.differ == 1 ? "s" : "");
 	} else if (n.open || m.open) {
-		buf_adds(&b, "nothing wrong, but ");
+		if (n.memory)
+			buf_addf(&b, "%u of %u kernels with memory errors, and ", n.memory, n.n);
+		else
+			buf_adds(&b, "nothing wrong, but ");
 		if (n.open)
 			buf_addf(&b, "%u of %u kernels", n.open, n.n);
 		if (m.open)
 			buf_addf(&b, "%s%u output%s", n.open ? " and " : "", m.open, m.open == 1 ? "" : "s");
 		buf_adds(&b, " could not be verified");
+	} else if (n.memory) {
+		buf_addf(&b, "%u of %u kernels with memory errors, nothing else wrong", n.memory, n.n);
 	} else {
 		buf_addf(&b, "%u kernel%s verified, nothing wrong", n.n, n.n == 1 ? "" : "s");
 	}
@@ -354,6 +369,62 @@ static void headline(struct screen *s, const struct verifier *v)
 	buf_release(&b);
 }
 
+enum { MOST_PRODUCTS = 4 };
+
+/* Equal texts of int8.c are the same pointer. */
+static bool said_before(const struct int8_report *r, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (r->v[k].why == r->v[i].why)
+			return true;
+	return false;
+}
+
+/* "linear (call 1, aoti_torch_cpu_mm_out), linear_1 (...): why", from product i on. */
+static void add_products(struct buf *b, const struct held *h, const struct int8_report *r, uint32_t i, uint32_t most)
+{
+	const char *why = r->v[i].why;
+	uint32_t n = 0;
+	for (; i < r->n; i++) {
+		const struct int8_product *p = &r->v[i];
+		if (p->why != why || n++ >= most)
+			continue;
+		buf_addf(b, "%s%.*s", n > 1 ? ", " : "", SLN(graph_name(h->ref.g, h->ref.first + p->node), 60));
+		if (p->call != NONE)
+			buf_addf(b, " (call %u, %.*s)", h->observed.call[p->call].d->call, SLN(h->observed.call[p->call].d->name, 60));
+	}
+	if (n > most)
+		buf_addf(b, " and %u more", n - most);
+	buf_addf(b, ": %s", why);
+}
+
+/* Of a quantized model: how many products ran in int8, and why others did not. */
+static void int8_rows(struct screen *s, const struct verifier *v)
+{
+	struct int8_report r;
+	struct buf b = {0};
+	int8_report(&r, v);
+	const struct held *h = v->n_trials ? &v->trial[0]->h : NULL;
+	if (r.n) {
+		buf_addf(&b, "%u of %u quantized product%s ran in int8 (matrix products and convolutions)", r.n_int8, r.n,
+			 r.n == 1 ? "" : "s");
+		if (r.n_others)
+			buf_addf(&b, "; %u %s not quantized", r.n_others, r.n_others == 1 ? "is" : "are");
+		show_row(s, "int8", &b);
+	}
+	for (uint32_t i = 0; i < r.n; i++)
+		if (!r.v[i].int8 && !said_before(&r, i)) {
+			add_products(&b, h, &r, i, v->o->all ? UINT32_MAX : MOST_PRODUCTS);
+			show_row(s, "not int8", &b);
+		}
+	if (r.no_vnni) {
+		buf_adds(&b, "this processor has no VNNI: oneDNN adds pairs of 8-bit products in 16 bits there, which can saturate");
+		show_row(s, "int8", &b);
+	}
+	buf_release(&b);
+	int8_release(&r);
+}
+
 /* A row for each trial. */
 static void trials(struct screen *s, const struct verifier *v)
 {
@@ -362,6 +433,8 @@ static void trials(struct screen *s, const struct verifier *v)
 	for (uint32_t i = 0; i < v->n_trials; i++) {
 		const struct trial *t = v->trial[i];
 		const struct tally n = tally(t);
+		if (trial_is_alone(t) && !(n.equal + n.rounding + n.effect + n.wrong)) /* there was no time for any */
+			continue;
 		buf_addf(&b, "%s%s\t%u\t%u\t%u\t%u\t%u\t", input_text[t->kind], t->run && !trial_is_alone(t) ? ", again" : "", n.equal,
 			 n.rounding, n.effect, n.wrong, n.open);
 		if (n.rounding)
@@ -520,16 +593,28 @@ static void operators(struct screen *s, const struct verifier *v)
 	buf_release(&b);
 }
 
-/* How many kernels were called alone, if not all. */
+static uint32_t tried_alone(const struct trial *t)
+{
+	uint32_t n = 0;
+	for (uint32_t c = 0; c < t->h.observed.n_calls; c++)
+		n += t->h.verify.row[c].what != VERIFY_OPEN;
+	return n;
+}
+
+/* How many kernels were called alone, if not all: with any numbers, and with all of them. */
 static void alone(struct screen *s, const struct verifier *v)
 {
-	const struct trial *t = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
 	struct buf b = {0};
-	uint32_t n = 0;
-	for (uint32_t c = 0; t && trial_is_alone(t) && c < t->h.observed.n_calls; c++)
-		n += t->h.verify.row[c].what != VERIFY_OPEN;
-	if (v->has_alone && n < v->alone.n_kernels) {
-		buf_addf(&b, "%u of %u kernels were called alone", n, v->alone.n_kernels);
+	uint32_t any = 0, all = NONE;
+	for (uint32_t i = 0; i < v->n_trials; i++) {
+		const uint32_t n = trial_is_alone(v->trial[i]) ? tried_alone(v->trial[i]) : NONE;
+		any = n != NONE && n > any ? n : any;
+		all = n < all ? n : all;
+	}
+	if (v->has_alone && v->n_trials && (any < v->alone.n_kernels || all < any)) {
+		buf_addf(&b, "%u of %u kernels were called alone", any, v->alone.n_kernels);
+		if (all < any)
+			buf_addf(&b, ", %u of them with all kinds of numbers", all);
 		if (v->alone_cut || v->alone.n_too_large)
 			buf_adds(&b, ", within 2 seconds and 32 MB; --kernels-alone tries all");
 		show_row(s, "alone", &b);
@@ -544,6 +629,7 @@ void verifier_show(struct screen *s, const struct verifier *v)
 	trials(s, v);
 	operators(s, v);
 	reduced(s, v);
+	int8_rows(s, v);
 	weights(s, v);
 	findings(s, v, t);
 	findings(s, v, first_found(v, false));

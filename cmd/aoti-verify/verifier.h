@@ -106,6 +106,22 @@ static inline bool output_has_place(const struct trial *t, const struct verify_o
 /* The value that the finding's call read at the position of its worst element, if that tensor has the node's sizes. */
 bool read_there(const struct trial *t, const struct verify_finding *f, uint32_t read, double *value);
 
+/* ---- int8.c: products and convolutions of a quantized model ---- */
+
+struct int8_product {
+	uint32_t node, call; /* call: which computed it; NONE: not known */
+	bool int8;
+	const char *why; /* not in int8 */
+};
+struct int8_report {
+	struct int8_product *v;            /* with a quantized operand, in order */
+	uint32_t n, cap, n_int8, n_others; /* n_others: without one */
+	bool no_vnni;                      /* some ran in int8, and this processor has no instructions for it */
+};
+/* With the inputs of the first trial. */
+void int8_report(struct int8_report *r, const struct verifier *v);
+void int8_release(struct int8_report *r);
+
 void verifier_show(struct screen *s, const struct verifier *v);
 void verifier_document(struct json_out *o, const struct verifier *v);
 int verifier_page(const struct verifier *v, const char *path, struct err *err);

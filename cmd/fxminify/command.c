@@ -46,8 +46,7 @@ static size_t count_unknown(const struct graph *g)
 	return n;
 }
 
-/* Computes shapes by the operators' rules, for the sizes of the inputs. why: for the first value without a shape. */
-static void apply_rules(struct session *s, struct err *why)
+void session_shapes(struct session *s, struct err *why)
 {
 	OWNED(symbind_release) struct symbind env = {0};
 	repro_bind(&s->in.repro, &env);
@@ -64,7 +63,7 @@ static void learn_shapes(struct session *s)
 	struct err err, why = {0};
 	if (!count_unknown(&s->in.repro.graph))
 		return;
-	apply_rules(s, &why);
+	session_shapes(s, &why);
 	const size_t n = count_unknown(&s->in.repro.graph);
 	if (!n)
 		return;

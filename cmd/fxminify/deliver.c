@@ -1,4 +1,5 @@
 /* deliver.c - what is delivered was seen to fail in the form in which it is delivered: newest state first, then older ones. */
+#include "evidence.h"
 #include "session.h"
 
 #include "base/process/child.h"
@@ -164,6 +165,28 @@ static int deliver_original(struct delivery *d, struct err *err)
 	return result_write(&s->result, &s->state[0], d->given, err);
 }
 
+/* With a launcher the program may be run elsewhere only. */
+static void add_evidence(struct session *s)
+{
+	const struct result *r = &s->result;
+	LOCAL_BUF modules = {0}, from = {0};
+	if (s->o->launcher.n)
+		return;
+	torch_modules(s, &modules);
+	buf_addf(&from, "a graph of %zu operation%s", s->original_ops, plural(s->original_ops));
+	report_clear(&s->report);
+	evidence_add(s->o, &(struct evidence_of){.path = r->path,
+						 .python = s->o->python,
+						 .modules = buf_str(&modules),
+						 .inductor = true,
+						 .compiles = r->form == FORM_PLAIN && !r->inner,
+						 .hangs = s->runner.want.kind == OUTCOME_TIMEOUT,
+						 .command = buf_slice(&r->command),
+						 .from = buf_slice(&from),
+						 .error = buf_slice(&r->error),
+						 .versions = buf_slice(&r->versions)});
+}
+
 static int deliver_verified(struct delivery *d, struct err *err)
 {
 	struct session *s = d->s;
@@ -196,7 +219,11 @@ static int deliver_verified(struct delivery *d, struct err *err)
 		candidate_copy(&s->runner.best, &s->state[found]);
 	}
 	report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
-	return result_write(&s->result, d->c, d->given, err);
+	if (result_write(&s->result, d->c, d->given, err) < 0)
+		return -1;
+	s->report.file = s->result.path;
+	add_evidence(s);
+	return 0;
 }
 
 int deliver_result(struct session *s, struct err *err)

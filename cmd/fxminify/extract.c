@@ -213,14 +213,16 @@ static int extract(struct extract *x, struct err *err)
 	struct session *s = &x->s;
 	struct candidate c;
 	struct repro_given *given = NULL;
-	struct err ignored;
+	struct err ignored, why = {0};
 	/* If it was run, the graph now has metadata of all values: it is known which of them can become inputs. */
+	if (!x->with_values)
+		session_shapes(s, &why);
 	const size_t asked = bits_count(x->keep, x->units.n);
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
 	const size_t more = bits_count(x->keep, x->units.n) - asked;
 	if (more)
-		report_row(&s->report, "note", "included %zu more operation%s, whose values cannot be inputs%s", more, plural(more),
-			   x->with_values ? "" : " (their shapes are unknown)");
+		report_row(&s->report, "note", "included %zu more operation%s, whose values cannot be inputs%s%s", more, plural(more),
+			   why.text[0] ? ": " : "", why.text);
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
 	if (drop_inputs(&c, err) < 0) {

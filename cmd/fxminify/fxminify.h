@@ -6,6 +6,7 @@
  *     session.c  one reduction from start to end
  *     deliver.c  chooses the form of the result; only what failed in that form, in a fresh process, is delivered
  *     result.c   writes the best result so far, and candidates
+ *     evidence.h settings, passes, releases and machine that an issue names; --form issue
  *     report.c   progress: a row for each step, the moving line, the summary
  *     stats.c    --stats
  *     extract.c  fxminify extract: a part of the graph as a program, without a search
@@ -20,8 +21,9 @@
 struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
-	const char *backend, *test, *check_str, *expect, *graph, *tracing_mode, *python;
-	struct opt_list launcher, import;
+	const char *backend, *test, *check_str, *expect, *seen, *graph, *tracing_mode, *python;
+	/* seen: the message of the error that the program showed, in addition to expect; NULL */
+	struct opt_list launcher, import, with_torch;
 	bool only_fwd, locate, no_locate, no_verify, quiet, verbose;
 	bool want_accuracy, strict_accuracy, no_accuracy;
 	/* How to search */
@@ -37,6 +39,8 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
+	bool issue;               /* --form issue */
+	double evidence;          /* seconds; 0: none */
 	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
 };
 
@@ -54,7 +58,7 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 void subject_release(struct subject *in);
 
 /* result.c */
-enum form { FORM_PLAIN, FORM_LAUNCHER }; /* repro.h: REPRO_PLAIN, REPRO_ALONE */
+enum form { FORM_PLAIN, FORM_LAUNCHER, FORM_ISSUE }; /* repro.h: REPRO_PLAIN, REPRO_ALONE */
 struct result {
 	const struct fxminify_options *o;
 	const struct subject *in;

@@ -1,4 +1,5 @@
 /* fxminify - the smallest graph that still fails. */
+#include "evidence.h"
 #include "program.h"
 
 #include "base/process/child.h"
@@ -10,11 +11,12 @@
 
 #include <unistd.h>
 
-static struct fxminify_options opt = {.after = -1, .level = -1, .form = -1, .radius = 1, .repeat = 1, .timeout = 300, .stall = -1};
+static struct fxminify_options opt = {
+    .after = -1, .level = -1, .form = -1, .radius = 1, .repeat = 1, .timeout = 300, .stall = -1, .evidence = 60};
 static struct opt_list passes;
 
 static const char *const after_names[] = {"aot", "dynamo", NULL};
-static const char *const form_names[] = {"plain", "launcher", NULL};
+static const char *const form_names[] = {"plain", "launcher", "issue", NULL};
 
 static const char *const forms[] = {"text", NULL};
 static int form_of_answer; /* there is one */
@@ -65,8 +67,11 @@ static const struct opt options[] = {
     OPT_HEADING("Output"),
     OPT_STRING('o', "output", "FILE", &opt.output, "write the result to FILE (default: repro.py)",
 	       .more = ".json, .dot and .txt name other formats; - is standard output."),
-    OPT_CHOICE(0, "form", "FORM", &opt.form, form_names, "write a program of plain torch calls or torch's launcher", .rare = true,
-	       .more = "Default: plain, if it was seen to fail in that form."),
+    OPT_CHOICE(0, "form", "FORM", &opt.form, form_names, "write plain torch calls, a launcher, or an issue",
+	       .more = "Default: plain, if it was seen to fail in that form; issue: also FILE.md, the text for PyTorch's tracker."),
+    OPT_LIST(0, "with-torch", "VENV", &opt.with_torch, "also run the result with this torch", .more = "May be given again."),
+    OPT_DOUBLE(0, "evidence", "SECONDS", &opt.evidence, 0, 1e6, "spend SECONDS on what an issue needs (default: 60)", .rare = true,
+	       .more = "Runs, eager, settings, torch's bisector, its description of this machine; 0: none."),
     OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "read the original's saved tensors (checkpoints) from DIR", .rare = true),
     OPT_STRING(0, "journal", "FILE", &opt.journal, "record the tests in FILE", .rare = true,
 	       .more = "Default: the name of the result and .journal."),
@@ -94,6 +99,9 @@ static const struct opt_rule rules[] = {
     {.of = "test",
      .with = "locate backend launcher python stall",
      .text = "--test cannot be combined with --locate, --backend, --launcher, --python or --stall, which need torch"},
+    {.of = "with-torch",
+     .with = "test locate launcher no-verify",
+     .text = "--with-torch cannot be combined with --test, --locate, --launcher or --no-verify: the result is not run"},
     {.one_of = "locate no-locate", .text = "--locate and --no-locate cannot be combined"},
     {0},
 };
@@ -182,6 +190,16 @@ static int processors(void)
 	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
 }
 
+/* The text for the tracker is beside the program, whose form is chosen as always. */
+static void take_form(void)
+{
+	opt.issue = opt.form == FORM_ISSUE;
+	if (opt.issue && (opt.test || opt.locate || opt.launcher.n || opt.no_verify))
+		die(EXIT_USAGE, "--form issue cannot be combined with --test, --locate, --launcher or --no-verify: the result is not run");
+	if (opt.issue)
+		opt.form = -1;
+}
+
 static void check_options(const struct operands *in)
 {
 	if (in->sub) {
@@ -192,6 +210,8 @@ static void check_options(const struct operands *in)
 	}
 	if (in->command && (in->n || opt.stats || opt.resume || opt.test))
 		die(EXIT_USAGE, "a command after -- cannot be combined with FILE, --test, --resume or --stats");
+	evidence_check(&opt);
+	take_form();
 	if (!opt.stats && !opt.resume && !in->n && !in->command)
 		die(EXIT_USAGE, "missing operand: a file with a graph, or -- and a command\nTry 'fxminify -h'");
 }
@@ -233,6 +253,7 @@ static int resume(const struct operands *in, int argc, char **argv)
 		all[n++] = argv[i];
 	opt_list_release(&passes);
 	opt_parse_or_exit(&spec, (int)n, all, &again);
+	take_form();
 	if (!opt.jobs)
 		opt.jobs = processors();
 	if (again.n != 1)
@@ -276,6 +297,7 @@ int main(int argc, char **argv)
 	opt_list_release(&passes);
 	opt_list_release(&opt.launcher);
 	opt_list_release(&opt.import);
+	opt_list_release(&opt.with_torch);
 	operands_release(&in);
 	return status;
 }

@@ -35,7 +35,7 @@ struct program {
 
 static char *make_site(const char *folder, struct err *err)
 {
-	const struct slice before = share_file("jit/after_import.py"), text = share_file("fxminify/catch.py");
+	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -43,7 +43,11 @@ static char *make_site(const char *folder, struct err *err)
 		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 		return NULL;
 	}
-	const int status = write_all(fd, before.p, before.n, path, err) < 0 || write_all(fd, text.p, text.n, path, err) < 0;
+	int status = 0;
+	for (size_t i = 0; i < ARRAY_LEN(part) && status == 0; i++) {
+		const struct slice text = share_file(part[i]);
+		status = write_all(fd, text.p, text.n, path, err);
+	}
 	close(fd);
 	return status ? NULL : xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
 }
@@ -72,6 +76,7 @@ static void take_failure(struct program *p, const char *path)
 				    .type = json_dup(&t, root, "type", &p->arena),
 				    .message = json_dup(&t, root, "message", &p->arena),
 				    .graph = json_dup(&t, root, "graph", &p->arena),
+				    .after_dynamo = json_dup(&t, root, "after_dynamo", &p->arena),
 				    .unknown = json_count(&t, root, "unknown", 0),
 				    .at = at};
 }
@@ -291,21 +296,42 @@ static void say_caught(const struct program *p)
 	     c->unknown ? ", with generated values for inputs that were not seen" : "");
 }
 
+static bool written_since(const char *path, time_t since)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && st.st_mtime >= since;
+}
+
+static int reduce_one(const struct program *p, struct fxminify_options *o, struct slice graph, int argc, char *const *argv)
+{
+	FREED char *path = xstrndup(graph.p, graph.n);
+	FREED const char **words = journal_words(p, argc, argv, path);
+	return session_run(o, path, words, NULL);
+}
+
+/* Some failures need what comes before Inductor: the names of a graph's inputs, or that it is a backward graph. */
 static int reduce_graph(struct program *p, struct fxminify_options *o, int argc, char *const *argv)
 {
-	FREED char *path = xstrndup(p->caught.graph.p, p->caught.graph.n);
-	const struct slice kind = p->caught.kind;
+	const struct slice kind = p->caught.kind, message = slice_first_line(p->caught.message);
+	const time_t since = time(NULL);
 	say_caught(p);
+	if (slice_is(kind, "raised"))
+		o->seen = arena_strndup(&p->arena, message.p, message.n);
 	if (!o->expect)
 		o->expect = slice_is(kind, "accuracy")  ? "accuracy"
 			    : slice_is(kind, "timeout") ? "hang"
 							: arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
-	FREED const char **words = journal_words(p, argc, argv, path);
 	FREED const char **shown = xcalloc((size_t)argc + 1, sizeof(*shown));
 	for (int i = 1; i < argc; i++)
 		shown[i - 1] = argv[i];
 	o->shown = shown;
-	const int status = session_run(o, path, words, NULL);
+	int status = reduce_one(p, o, p->caught.graph, argc, argv);
+	const bool none = status == EXIT_FOUND || (status == EXIT_PARTIAL && !written_since(o->output ? o->output : "repro.py", since));
+	if (none && p->caught.after_dynamo.n && !child_signalled()) {
+		note("%s: the graph that Inductor gets does not fail alone as the program did: trying the graph after Dynamo, %.*s",
+		     diag_tool, SL(p->caught.after_dynamo));
+		status = reduce_one(p, o, p->caught.after_dynamo, argc, argv);
+	}
 	o->shown = NULL;
 	return status;
 }

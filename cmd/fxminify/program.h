@@ -15,7 +15,8 @@ struct caught {
 	    stage; /* "inductor", "dynamo": graph is a launcher; "capture": graph is a line of the program; "program"; "": nothing */
 	struct slice kind; /* "raised", "accuracy", "crashed", "timeout" */
 	struct slice type, message, graph;
-	uint64_t unknown; /* inputs without values */
+	struct slice after_dynamo; /* a launcher of what graph was made of; "" */
+	uint64_t unknown;          /* inputs without values */
 	double at;
 };
 

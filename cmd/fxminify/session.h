@@ -1,6 +1,5 @@
 /* session.h - one reduction, and its two kinds of oracle.
  *
- *     knobs.c    numeric settings, at the end
  *     command.c  --test COMMAND
  *     verified.c findings of aoti-verify
  *     torch.c    Python with torch: recording, locating, verifying, the values of the result's inputs
@@ -35,8 +34,6 @@ struct session {
 	const char *const *env; /* the environment of tests; NULL if unknown */
 };
 
-/* knobs.c: reports settings that make a difference in values disappear, and writes them into the result. */
-int try_knobs(struct session *s, struct err *err);
 /* session.c: the input and the names of the outputs (exits if there is none), and what must be released. fallback: the name of the result
  * if none is requested, without suffix. */
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);
@@ -56,6 +53,8 @@ int deliver_choose(struct session *s, struct err *err);
 int deliver_result(struct session *s, struct err *err);
 
 int command_open(struct session *s, struct err *err);
+/* Computes shapes by the operators' rules, for the sizes of the inputs. why: for the first value without a shape. */
+void session_shapes(struct session *s, struct err *why);
 
 /* Starts Python while the file is being read. */
 void torch_begin(struct session *s, const char *path);
@@ -77,6 +76,8 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 /* The inputs of a candidate with the recorded values; free() *given. The values are valid until the next call.
  * interim: leaves them out if they are large. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
+/* Where tests find modules, as a PYTHONPATH. */
+void torch_modules(const struct session *s, struct buf *b);
 /* Runs a file that was written for this candidate in a fresh process; s->result.error is what it raised. */
 int torch_try(struct session *s, const char *path, const struct candidate *c, struct outcome *out, struct err *err);
 /* The same, compared with the failure being reduced; s->result.verified says how it went. 1: fails the same way, 0: does not. */

@@ -236,6 +236,7 @@ int torch_open(struct session *s, struct err *err)
 	tell_gone_inputs(s);
 	t->spec.repro = &s->in.repro;
 	t->spec.stall_ms = stall_of(s);
+	t->spec.whole = s->o->check_str != NULL; /* the same text may come from another place */
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;
@@ -451,6 +452,16 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 }
 
 /* ---- verifying ---- */
+
+void torch_modules(const struct session *s, struct buf *b)
+{
+	const struct with_torch *t = s->torch;
+	const char *old = getenv("PYTHONPATH");
+	for (size_t i = 0; t->path[i]; i++)
+		buf_addf(b, "%s%s", b->len ? ":" : "", t->path[i]);
+	if (old && *old)
+		buf_addf(b, "%s%s", b->len ? ":" : "", old);
+}
 
 enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 

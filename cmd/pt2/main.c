@@ -24,6 +24,7 @@ static const struct opt options[] = {
     OPT_STRING('m', "model", "NAME", &pt2_opt.model, "choose the model, if the package holds several"),
     OPT_FLAG(0, "json", &pt2_opt.json, "write JSON, as --format=json does"),
     OPT_FLAG('q', "quiet", &pt2_opt.quiet, "print the answer only"),
+    OPT_FLAG(0, "no-exec", &pt2_opt.no_exec, "run nothing: no program, no model, not even in the sandbox", .rare = true),
     OPT_END,
 };
 
@@ -66,7 +67,7 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command, attach_command, runs_command, settings_command;
+extern const struct opt_command top_command, attach_command, runs_command, settings_command, mcp_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
@@ -75,6 +76,7 @@ static const struct opt_command *const commands[] = {
     &attach_command,
     &runs_command,
     &settings_command,
+    &mcp_command,
     NULL,
 };
 
@@ -189,7 +191,7 @@ static char **with_kept(int *argc, char **argv)
 	bool command = false;
 	for (int i = 0; i < *argc; i++) {
 		command |= !strcmp(argv[i], "--");
-		if (i < 1 || command || !is_kept(argv[i]) || (i == 2 && !strcmp(argv[1], "runs"))) {
+		if (i < 1 || command || !is_kept(argv[i]) || !strcmp(argv[1], "runs")) {
 			PUSH_TO(v, n, cap) = argv[i];
 			continue;
 		}
@@ -363,6 +365,7 @@ int main(int argc, char **argv)
 	v.format = visit_format();
 	v.quiet = pt2_opt.quiet;
 	v.model = pt2_opt.model;
+	v.no_exec = pt2_opt.no_exec;
 	v.command = in.command;
 	if (in.command && !*in.command)
 		die(EXIT_USAGE, "a command is missing behind --");

@@ -78,7 +78,7 @@ static void rules(struct confine_filter *f, const struct job *j)
 			confine_allow_if(f, SCMP_SYS(writev), CONFINE_EQUAL(0, output[i]));
 		}
 	if (j->keeper >= 0) {
-		confine_allow(f, (const int[]){SCMP_SYS(write), SCMP_SYS(writev)}, 2);
+		confine_allow(f, (const int[]){SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64)}, 3);
 		confine_allow_if(f, SCMP_SYS(recvmsg), CONFINE_EQUAL(0, j->keeper));
 	}
 	/* Threads only. The arguments of clone3() are in memory, where no filter sees it; without it libc takes clone(). */

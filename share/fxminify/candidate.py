@@ -756,48 +756,6 @@ def in_float64(state, way, tree, text, args, names):
         return None
 
 
-def difference(ref, res, wide, strict):
-    """None, or how two values differ: torch._dynamo.utils.same decides for floats. Integers and booleans may be computed from
-    floats, so unless the mode is strict a few may differ, and only differences that double precision confirms count."""
-    import torch
-    from torch._dynamo import config
-    from torch._dynamo.utils import same
-    if not isinstance(ref, torch.Tensor) or not isinstance(res, torch.Tensor):
-        if type(ref) is not type(res) and (isinstance(ref, torch.Tensor) or isinstance(res, torch.Tensor)):
-            return "type"
-        return None if ref == res or isinstance(ref, float) and same(ref, res, tol=config.repro_tolerance, equal_nan=True) else "number"
-    if ref.shape != res.shape:
-        return "shape"
-    if ref.dtype != res.dtype:
-        return "dtype"
-    if not (ref.is_floating_point() or ref.is_complex()):
-        if config.repro_ignore_non_fp:
-            return None
-        off = ref != res
-        if not strict and isinstance(wide, torch.Tensor) and wide.shape == ref.shape:
-            off &= wide.to(ref.dtype) == ref
-        n = int(off.sum())
-        return ("bool" if ref.dtype == torch.bool else "integer") if n > (0 if strict else ref.numel() // 100) else None
-    ref, res = ref.detach(), res.detach()
-    wide = wide.detach() if isinstance(wide, torch.Tensor) and wide.shape == ref.shape else None
-    if same(ref, res, wide, tol=config.repro_tolerance, equal_nan=True, log_error=lambda *a, **k: None):
-        return None
-    if (res.isnan() & ~ref.isnan()).any():
-        return "nan"
-    if (res.isinf() & ~ref.isinf()).any():
-        return "infinity"
-    return "values"
-
-
-def differences(ref, res, wide, strict):
-    from torch.utils._pytree import tree_leaves
-    ref, res, wide = tree_leaves(ref), tree_leaves(res), tree_leaves(wide) if wide is not None else []
-    if len(ref) != len(res):
-        return [(0, "number of outputs")]
-    out = [(i, difference(a, b, wide[i] if len(wide) == len(ref) else None, strict)) for i, (a, b) in enumerate(zip(ref, res))]
-    return [(i, d) for i, d in out if d]
-
-
 # ---- what a failure is known by ----
 
 def frames_of(e):
@@ -841,6 +799,12 @@ def gpu_trouble(text):
     return None
 
 
+def whole_lines(text, most):
+    """At most so many characters, but at least the first line."""
+    end = text.rfind("\n", 0, most)
+    return text if len(text) <= most else text[:end] if end > 0 else text.partition("\n")[0]
+
+
 def describe(e, phase):
     e = innermost(e)
     t = type(e)
@@ -853,7 +817,7 @@ def describe(e, phase):
             end = message.find("\n", at + 600)  # whole lines
             message, detail = line, message[at:end if end >= 0 else None]
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
-    out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
+    out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": whole_lines(detail, 2000), "phase": phase}
     full = str(getattr(e, "output", message))
     torn = isinstance(e, (ImportError, OSError)) and re.search(r"(/\S+): (file too short|invalid ELF header|cannot read file data)", full)
     gpu = gpu_trouble(full)

@@ -1,5 +1,5 @@
 """What `fxminify -- python app.py` puts before a program, as sitecustomize: keeps the graph that fails, with its real inputs, as a launcher
-that fxminify reads. share/jit/after_import.py precedes this. pt2utils.save_repro uses the same functions.
+that fxminify reads. share/jit/after_import.py and compare.py precede this. pt2utils.save_repro uses the same functions.
 
     PT2_CATCH_DIR      where everything goes
     PT2_CATCH_COMPARE  compare each call of a compiled graph with the same graph in eager
@@ -9,7 +9,8 @@ What it writes there, with the process id in each name:
 
     state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
     graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
-    failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values)
+    failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values), and
+                       after_dynamo: the graph that Inductor's was made of, in case that one does not fail alone
 
 It changes no setting of torch. If anything in here fails, the program goes on. Python 3.9, torch 2.6 and newer."""
 import os
@@ -26,7 +27,7 @@ class _Graph:
 
     def __init__(self, number, gm, fake, real):
         self.number, self.fake, self.calls, self.kept = number, fake, 0, None
-        self.gm, self.real = _copy_of(gm), real
+        self.gm, self.real, self.dynamo = _copy_of(gm), real, None
 
     def save(self, catch, inputs=None, accuracy=False):
         """A launcher with these inputs, else with those that Dynamo saw. Returns its path and how many have no values."""
@@ -203,29 +204,19 @@ def _bytes_of(values):
 
 
 def _differ(gm, inputs, out):
-    """How the results differ from eager's on the same inputs; "" if they do not, or if nothing can be compared."""
+    """How the results differ from eager's on the same inputs, as a test will compare them (compare.py); "" if they do not, or if nothing can be
+    compared."""
     import torch
-    from torch._dynamo.utils import same
 
     text = "".join(str(n.target) for n in gm.graph.nodes)
     if any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli")):
         return ""
-    args = _copies(inputs)
     with torch.no_grad():
-        ref = gm(*args)
-    ref, out = list(ref) if isinstance(ref, (tuple, list)) else [ref], list(out) if isinstance(out, (tuple, list)) else [out]
-    wide = None
-    for i, (a, b) in enumerate(zip(ref, out)):
-        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or same(a, b, tol=1e-3, equal_nan=True, log_error=lambda *_: None):
-            continue
-        if wide is None:
-            wide = _in_double(gm, inputs) or [None] * len(ref)
-        if a.is_floating_point() and wide[i] is not None and same(a, b, wide[i], tol=1e-3, equal_nan=True, log_error=lambda *_: None):
-            continue
-        if not a.is_floating_point() and (a != b).sum() <= a.numel() // 100:
-            continue
-        return "output %d differs from eager" % i
-    return ""
+        ref = gm(*_copies(inputs))
+    found = differences(ref, out, None, True)  # noqa: F821
+    if found:  # perhaps eager is not closer to double precision
+        found = differences(ref, out, _in_double(gm, inputs), False)  # noqa: F821
+    return "; ".join("output %d differs from eager: %s" % pair for pair in found[:3])
 
 
 def _in_double(gm, inputs):
@@ -248,6 +239,7 @@ class Catch:
         graph, _, number = call.partition(":")
         self.wanted = (int(graph), int(number or 1)) if graph.isdigit() else None
         self.pid, self.graphs, self.failed, self.state_fd, self.compiling = os.getpid(), 0, False, -1, None
+        self.dynamo = None  # graph and inputs of what Dynamo compiled last: a backward graph is compiled later
 
     # ---- what it says ----
 
@@ -258,7 +250,7 @@ class Catch:
             self.state_fd = os.open(os.path.join(self.folder, "state-%d" % self.pid), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.pwrite(self.state_fd, text.encode().ljust(300)[:300], 0)
 
-    def fail(self, stage, kind, e=None, message="", graph="", unknown=0):
+    def fail(self, stage, kind, e=None, message="", graph="", unknown=0, of=None):
         import json
         import time
 
@@ -268,6 +260,11 @@ class Catch:
         e = _innermost(e) if e is not None else None
         found = {"stage": stage, "kind": kind, "type": _name_of(e) if e is not None else kind, "message": (message or _message_of(e))[:4000],
                  "graph": graph, "unknown": unknown, "at": time.time()}
+        try:
+            if of is not None and of.dynamo:
+                found["after_dynamo"] = self.save_dynamo(*of.dynamo, accuracy=kind == "accuracy")
+        except Exception as mine:
+            self.aside(mine)
         _write(os.path.join(self.folder, "failure-%d.json" % os.getpid()), json.dumps(found))
 
     # ---- Inductor ----
@@ -295,6 +292,7 @@ class Catch:
         try:
             self.graphs += 1
             graph = _Graph(self.graphs, gm, list(example_inputs), getattr(_here, "real", []))
+            graph.dynamo = self.dynamo
             # Now, as the compiler may kill the process.
             path = graph.save(self)[0] if _bytes_of(a for a in graph.real if not _is_fake(a)) <= _LARGEST else ""
             self.state("compile %d %s" % (graph.number, path))
@@ -308,7 +306,7 @@ class Catch:
             self.state("idle")
             if graph is not None:
                 path, unknown = graph.save(self)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
         except Exception as mine:
             self.aside(mine)
 
@@ -343,7 +341,7 @@ class Catch:
             try:
                 self.state("idle")
                 path, unknown = graph.save(self, kept)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown)
+                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
             except Exception as mine:
                 self.aside(mine)
             raise
@@ -358,7 +356,7 @@ class Catch:
             how = _differ(graph.gm, before, out)
             if how:
                 path, unknown = graph.save(self, before, accuracy=True)
-                self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown)
+                self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown, of=graph)
         except Exception as e:
             self.aside(e)
         finally:
@@ -382,6 +380,7 @@ class Catch:
                 holders = [n for n in gm.graph.nodes if n.op == "placeholder"]
                 _here.real = [n.meta["grapharg"].example for n in holders]
                 gm_kept = _copy_of(gm)
+                catch.dynamo = (gm_kept, list(_here.real))
             except Exception as e:
                 catch.aside(e)
                 _here.real = []

@@ -1,8 +1,8 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
 It speaks JSON lines: one request per line on standard input, answers on the standard output it was started with (cmd/fxminify/reduce/
-oracle_torch.h lists them). The machine needs only Python with torch: ../zygote/zygote.py (the fork itself), candidate.py, where.py, watch.py
-and this file are sent over standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
+oracle_torch.h lists them). The machine needs only Python with torch: ../zygote/zygote.py (the fork itself), compare.py, candidate.py, where.py, watch.py,
+stages.py and this file are sent over standard input as one program. What tests print goes to a file per test; what this process prints goes to standard error.
 
   - A test has a process group, an empty directory, limits, and a pipe on which it reports its phase, so the phase of a crash is known.
   - When standard input ends, everything is killed and removed, and the process ends.
@@ -252,8 +252,14 @@ def test(state, request, say):
         if "phase" in message:
             phase[0] = message["phase"]
         say(**message)
-    where, beside, found = None, None, {}
+    where, beside, found, ref, check = None, None, {}, None, False
     WAITS[0] = lambda: say(waits=True)
+    def got_past():
+        say(result={"kind": "passes", "phase": "compile"})
+        os._exit(0)
+    end = None if request.get("where") or setup.get("whole") else state.get("end")
+    stages = Stages(say if request.get("where") else lambda **m: None, end, state.get("check"), got_past)
+    stages.install()
     try:
         strict = setup.get("accuracy") == "strict_accuracy"
         args = feed_values(state, request["feeds"])
@@ -276,6 +282,9 @@ def test(state, request, say):
         if setup.get("accuracy") and setup["form"] == "dynamo":
             mod.eval()
         ref = way.eager(mod, args)
+        if state.get("as_graph") and not request.get("where") and not fails_as_graph(state, tell, mod, args, ref):
+            return say(result={"kind": "passes", "phase": "run"})
+        stages.restart()
         compiled = way.compile(mod, args)
         res = where.trace_lines(lambda: way.run(compiled, args)) if where else way.run(compiled, args)
         result = {"kind": "passes", "phase": "run"}
@@ -306,7 +315,37 @@ def test(state, request, say):
             result["kind"] = "invalid"  # a line was left out that it needs
         if where and result["kind"] == "raised":
             result["extra"] = where.of_exception(e, phase[0])
+            check = front_end_raised(innermost(e), compiler_line)
+            say(check=check)
         say(result=result)
+    packaged = setup["form"] == "aot_inductor" and request.get("where") and result["kind"] in ("raised", "accuracy")
+    if packaged and (phase[0] != "compile" and ref is not None or place_of(stages.passed)[0] == "build" and not check):  # it is what takes long
+        stages.restart()
+        say(as_graph=as_graph(state, mod, args, ref, stages))
+
+
+def fails_as_graph(state, say, mod, args, ref):
+    """Does a candidate for AOTInductor fail with torch.compile? That takes a fraction of the time; only one that
+    does is packaged. state["as_graph"]: the original fails that way, too."""
+    way = Plain(state, say)
+    try:
+        res = way.run(way.compile(mod, args), args)
+    except Exception:
+        return True
+    return bool(state["setup"].get("accuracy") and differences(ref, res, None, True))
+
+
+def as_graph(state, mod, args, ref, stages):
+    """How the original fails that way: (place, type, message); None if it does not."""
+    way, found = Plain(state, lambda **m: None), None
+    try:
+        res = way.run(way.compile(mod, args), args)
+        if state["setup"].get("accuracy") and differences(ref, res, None, True):
+            found = [None, "accuracy", ""]
+    except Exception as e:
+        r = describe(e, "compile")
+        found = [place_of(stages.passed), r["type"], re.sub(r"\S*/\S*|\d+", "", r["message"])]
+    return found
 
 
 class Beside:
@@ -428,6 +467,7 @@ class Job:
         self.result, self.phase, self.at, self.status, self.watch = None, "start", {}, None, None
         self.buf, self.rfd, self.cpu, self.cancelled, self.timed_out, self.kill_at, self.look_at = b"", -1, 0, False, False, None, None
         self.replayed = None  # Way.code
+        self.passed, self.failed_after, self.check, self.as_graph = {}, {}, False, None  # of Stages
         self.idle, self.write_to = False, -1  # idle: nobody waits for what it says
 
     def watch_from(self, now, stall, learned):
@@ -484,6 +524,10 @@ class Job:
             self.phase = phase
             self.at = message.get("at", self.at)
             self.replayed = message.get("replayed", self.replayed)
+            self.passed = message.get("passed", self.passed)
+            self.check, self.as_graph = message.get("check", self.check), message.get("as_graph", self.as_graph)
+            if not self.result:
+                self.failed_after = self.passed
             if "result" in message or "nodes" in message:
                 self.result = message.get("result", message)
         return data is None
@@ -739,6 +783,8 @@ class Zygote:
             r = job.outcome()
             if job.request["op"] == "test" and r["kind"] == "passes":
                 self.learned.add(job.watch)
+            if job.request["op"] == "test" and job.request.get("where"):
+                self.take_place(job, r)
             if job.request["op"] == "record" and r["kind"] == "passes":
                 r = self.recorded(r)
             self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
@@ -746,6 +792,16 @@ class Zygote:
         shutil.rmtree(job.folder, ignore_errors=True)
         if not self.busy():
             kill_children(self.jobs)
+
+    def take_place(self, job, r):
+        """Where the original fails: later tests end once they got past it."""
+        in_compiler = r["kind"] in ("raised", "crashed", "timeout", "memory") and r["phase"] == "compile"
+        place = place_of(job.failed_after) if in_compiler else None
+        same = [place, r.get("type"), re.sub(r"\S*/\S*|\d+", "", r.get("message") or "")]
+        graph = job.as_graph
+        if graph and r["kind"] == "accuracy":
+            same[0], same[2] = None, ""
+        self.state.update(end=place, check=job.check, as_graph=bool(graph) and [graph[0] and tuple(graph[0]), *graph[1:]] == same)
 
     def recorded(self, r):
         import torch

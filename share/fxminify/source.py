@@ -1,99 +1,16 @@
-"""A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py comes
-before this file; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
+"""A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py and
+trial.py come before this file; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
 error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
 program's own is searched for modules. The result is run once more in a fresh Python. Exit status: as fxminify's.
 """
-import ast, re, select, shutil, subprocess, tempfile, time, traceback
+import ast
 
 BLOCKS = ("body", "orelse", "finalbody")
 
 
 # ---- a test ----
-
-def message_key(text):
-    """The first line without what varies between candidates."""
-    line = next((part for part in str(text).splitlines() if part.strip()), "")
-    return re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"|/\S+", "N", line).strip()[:200]
-
-
-def describe(e):
-    import torch
-    for _ in range(8):
-        inner = getattr(e, "inner_exception", None)
-        if not isinstance(inner, BaseException):
-            break
-        e = inner
-    t = type(e)
-    root = os.path.dirname(torch.__file__) + os.sep
-    frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
-    return {"kind": "raised", "type": t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}",
-            "message": str(e)[:4000], "key": message_key(e), "frame": frames[-1] if frames else ""}
-
-
-def run_here(path, args, eager):
-    """In the child: what the program does. {} if it ends well."""
-    import runpy, torch
-    if eager:
-        os.environ["TORCHDYNAMO_DISABLE"] = os.environ["TORCH_COMPILE_DISABLE"] = "1"
-        torch._dynamo.config.disable = True
-    sys.argv = [path, *args]
-    try:
-        runpy.run_path(path, run_name="__main__")
-    except SystemExit as e:
-        return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
-    except BaseException as e:
-        traceback.print_exc()
-        return describe(e)
-    return {}
-
-
-def run(text, config, eager=False):
-    """The same in a process of its own."""
-    folder = tempfile.mkdtemp(prefix="fxminify-source-", dir=config["folder"])
-    path = os.path.join(folder, os.path.basename(config["file"]))
-    with open(path, "w") as f:
-        f.write(text)
-    read, write = os.pipe()
-    parent, pid = os.getpid(), os.fork()
-    if not pid:
-        try:
-            own_group(parent)
-            os.close(read)
-            os.chdir(folder)
-            out = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(out, 1)
-            os.dup2(out, 2)
-            sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
-            os.write(write, json.dumps(run_here(path, config["args"], eager)).encode()[:60000])
-        finally:
-            os._exit(0)
-    os.close(write)
-    data, until = b"", time.monotonic() + config["timeout"]
-    while (left := until - time.monotonic()) > 0:
-        if select.select([read], [], [], left)[0]:
-            part = os.read(read, 1 << 16)
-            if not part:
-                break
-            data += part
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    status = os.waitpid(pid, 0)[1]
-    os.close(read)
-    kill_in(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        return json.loads(data)
-    except ValueError:
-        how = "timeout" if left <= 0 else signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "exit"
-        return {"kind": "crashed", "type": how, "message": "", "key": "", "frame": ""}
-
-
-def same(a, b):
-    return a.get("kind") == b.get("kind") and a.get("type") == b.get("type") and a.get("key") == b.get("key") and a.get("frame") == b.get("frame")
-
 
 class Oracle:
     def __init__(self, config):

@@ -155,7 +155,8 @@ class Where:
                 nodes = []
                 if isinstance(v, torch.fx.Node) and id(v.graph) in self.graphs:
                     nodes = [v]
-                elif isinstance(v, (scheduler.BaseSchedulerNode, ir.IRNode)):
+                elif isinstance(v, (scheduler.BaseSchedulerNode, ir.IRNode)) or \
+                        isinstance(v, (list, tuple)) and v and all(isinstance(n, scheduler.BaseSchedulerNode) for n in v):
                     nodes = self.origins(v)
                 names, likely = self.names_of(nodes), self.names_of(self.made_of(op, nodes)) if op else []
                 if names:

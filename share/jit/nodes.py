@@ -57,7 +57,7 @@ class NodesTable(Table):  # noqa: F821
     def compile(self, first, graph):
         return compile(self._through(first), self.path, "exec", dont_inherit=True)
 
-    def kernels(self, linemap):
+    def kernels(self, linemap, caller=""):
         stacks = {}
         for i, s in enumerate(self.sites):
             node = self.of.get(getattr(s, "node", None))

@@ -728,8 +728,9 @@ class Table:
             args.append((("out" if a[0] == "out" else "inout") if written.get(key) else "in",) + tuple(a[1:]))
         return args
 
-    def kernels(self, linemap):
-        """As kernel_information.json: the Python stacks of each call. linemap: (lines, stacks), as PyCodeCache has it."""
+    def kernels(self, linemap, caller=""):
+        """As kernel_information.json: the Python stacks of each call. linemap: (lines, stacks), as PyCodeCache has it. caller: what precedes
+        a stack without the program's own lines."""
         lines, stacks = linemap if linemap and len(linemap) == 2 else ((), ())
         of, last = {}, 0
         for s in sorted(self.sites, key=lambda s: s.line):
@@ -737,6 +738,8 @@ class Table:
             # An entry holds until the next: one without an own has that of the call before it.
             stacks_of = list(dict.fromkeys(t for n, t in known if n > last)) or [t for _, t in known[-1:]]
             of[id(s)] = [_plain_stack(t) for t in stacks_of]
+            if caller:
+                of[id(s)] = [_with_caller(t, caller) for t in of[id(s)]]
             last = s.line
         return {"%s:%d" % (s.name, i + 1): {"stack_traces": of[id(s)], "post_grad_nodes": [], "pre_grad_nodes": []}
                 for i, s in enumerate(self.sites)}
@@ -756,12 +759,13 @@ class _State:
     pending = None
     started = None  # None: not yet; "": done; else why not
     said = set()
+    own = {}  # a file -> it is the program's own
     seen = False
     optimizer = None  # torch.optim.Optimizer, with --step
 
 
 ON, CALLS, STEPS = 1 << 31, 1 << 30, 1 << 29
-CALLS_ONLY_NAMES, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP, CALLS_BOUNDS = 1, 64, 1024, 2048, 8192, 1 << 20  # enum calls_want
+CALLS_ONLY_NAMES, CALLS_BAD, CALLS_RECORD, CALLS_SCAN, CALLS_TIMES, CALLS_KEEP, CALLS_BOUNDS = 1, 2, 64, 1024, 2048, 8192, 1 << 20  # enum calls_want
 
 
 def _library():
@@ -1078,6 +1082,40 @@ def _plain_stack(text):
     return re.sub(r"\btorch_dynamo_resume_in_(\w+?)_at_\d+", r"\1", text)
 
 
+def _is_own(path):
+    """Is it a file of the program, not of torch, of another package, of Python, or ours?"""
+    import os
+    import sysconfig
+
+    if path not in _State.own:
+        paths = sysconfig.get_paths()
+        others = [os.path.dirname(_is_own.__code__.co_filename), paths["stdlib"], paths["platstdlib"]]
+        _State.own[path] = not (path.startswith(("<", *[p + "/" for p in others])) or re.search(r"/(site|dist)-packages/|/torch/(_|optim|nn)", path))
+    return _State.own[path]
+
+
+def _caller():
+    """The program's own line that this process is in, as a frame of a stack; "" if there is none."""
+    import linecache
+    import sys
+
+    frame = sys._getframe(1)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if _is_own(path):
+            line = linecache.getline(path, frame.f_lineno).strip()
+            return _plain_stack('  File "%s", line %d, in %s\n%s' % (path, frame.f_lineno, frame.f_code.co_name, "    %s\n" % line if line else ""))
+        frame = frame.f_back
+    return ""
+
+
+def _with_caller(stack, caller):
+    """An optimizer's step is compiled as torch's function alone, a package's model as its own: their stacks do not have the line that
+    called them."""
+    own = any(_is_own(path) for path in re.findall(r'^ *File "([^"]+)", line', stack, re.M))
+    return stack if own else caller + stack
+
+
 def _fx_of(graph, gm, text="", *_):
     """The graph that Inductor generated code from, as text, and which node's value each buffer holds (ir.py, assign_origin_node), or what
     is computed for it. Kept with the compiled graph, so that it is in the cache, too."""
@@ -1116,9 +1154,12 @@ def _arm_table(table, first, number, program=None, fx=None):
 
     linemap = codecache.PyCodeCache.linemaps.get(table.path)
     document = table.contract(_names_of(table), _schema_or_none)
-    document["kernels"] = table.kernels(linemap)
+    caller = _caller()
+    document["kernels"] = table.kernels(linemap, caller)
     if fx:
         document["fx"] = dict(json.loads(fx), was=table.was)
+        if caller:
+            document["fx"]["stacks"] = [_with_caller(t, caller) for t in document["fx"]["stacks"]]
     text = json.dumps(document).encode()
     n = len(table.sites)
     given = (ctypes.c_uint32 * (n + 1))(*[s.given | (0x80000000 if s.self_first else 0) for s in table.sites])

@@ -8,6 +8,7 @@ It writes only to the tool's directory, and changes no setting of torch. If anyt
     torch._inductor.runtime.triton_lazy_compile     with cpp_wrapper: the first call of each Triton kernel
     torch._inductor.compile_fx              the program's own names of a graph's inputs
     torch.optim.optimizer                   with --step: when a step has ended
+    torch.amp.grad_scaler                   when a GradScaler skips a step (scaler.py, beside this file)
     torch.fx.graph_module, torch._dynamo.backends.debugging    graphs that run node by node (nodes.py, beside this file)
 
 torch 2.6 and newer: in older ones compile() is called elsewhere. Python 3.9 and newer."""
@@ -16,7 +17,7 @@ import sys
 
 
 class _Rewrite:
-    """Loads rewrite.py and nodes.py when first needed; they cannot be imported by name."""
+    """Loads rewrite.py, nodes.py and scaler.py when first needed; they cannot be imported by name."""
 
     module = None
 
@@ -25,7 +26,7 @@ class _Rewrite:
             import types
 
             module = types.ModuleType("_pt2_rewrite")
-            for part in ("rewrite.py", "nodes.py"):
+            for part in ("rewrite.py", "nodes.py", "scaler.py"):
                 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
                 with open(path, encoding="utf-8") as f:
                     text = f.read()
@@ -63,6 +64,8 @@ if os.environ.get("PT2_PROBE_DIR"):
         "torch._inductor.runtime.triton_lazy_compile": _after("after_lazy_compile"),
         "torch._inductor.compile_fx": _after("after_compile_fx"),
         "torch.optim.optimizer": _after("after_optimizer"),
+        "torch.amp.grad_scaler": _after("after_grad_scaler"),
+        "torch.distributed.fsdp.sharded_grad_scaler": _after("after_grad_scaler"),
         "torch.fx.graph_module": _after("after_graph_module"),
         "torch._dynamo.backends.debugging": _after("after_backends"),
     }))

@@ -59,6 +59,10 @@ is "so does the document" "$(pt2-run --json --bounds -n 5 "$P/mlp.pt2" 'f32[64,8
 exits "a tensor that is used after it was dropped, in many runs" 1 pt2-run -q --bounds -n 40 freed.pt2 "$B/freed.pt"
 is "is named once" "$(grep -c 'which was freed before' err)" 1
 
+# ---- torch's own ----
+exits "a max-pool of torch 2.15, three channels in vectors of eight" 1 pt2-run -q --bounds pool.pt2 "$B/pool.pt"
+like "reads past its tensor by all that the last of its reads does" "$(cat err)" 'reads arg0_1\[255\.\.259\], which has 255 elements: 20 bytes past the end'
+
 # ---- threads ----
 export OMP_NUM_THREADS=2
 races='race arg1_1 order
@@ -72,6 +76,11 @@ exits "with --bounds the status is 1" 1 pt2-run -q --bounds races.pt2 "$B/races.
 like "it is called a race" "$(cat err)" 'writes another value to buf3\[0\] when the chunks of its loops run in another order: its threads race'
 for n in 1 2 3; do is "the same without races is silent ($n)" "$(raced steady.pt2)" ""; done
 is "on one processor, too" "$(OMP_NUM_THREADS=1 raced races.pt2)" "$races"
+is "chunks on demand (schedule(dynamic)) are reordered, too" "$(raced dynamic.pt2 | cut -d' ' -f1,2 | tr '\n' ' ')" 'race arg1_1 race buf0 race buf1 race buf3 '
+is "a schedule that is chosen at run time is not, without a false race" "$(raced runtime.pt2)" ""
+exits "which" 0 pt2-run -q --bounds runtime.pt2 "$B/races.pt"
+is "is said in the document" "$(pt2-run --json --bounds runtime.pt2 "$B/races.pt" 2>err | jq -r .bounds.unordered)" GOMP_loop_maybe_nonmonotonic_runtime_start
+like "and on the terminal" "$(pt2-run --bounds runtime.pt2 "$B/races.pt" 2>&1 >out)" "the order of OpenMP's chunks could not be changed \(GOMP_loop_maybe_nonmonotonic_runtime_start\): races checked only by comparing with one thread"
 unset OMP_NUM_THREADS
 
 # ---- the results stay as they are ----

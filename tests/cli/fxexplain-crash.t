@@ -58,6 +58,25 @@ printf 'frame #0: f\033[31m + 0x1 (0x1 in /tmp/\033]0;x\007.so)\nSegmentation fa
 exits "control bytes in the text" 1 fxexplain crash hostile.txt
 ok "they are not printed" bash -c '! grep -q $'"'\\033'"' out'
 
+# ---- recorded cores of real deaths, under torch 2.13 (scripts/fixtures/trim_core.py): as read on another machine, without their libraries ----
+for f in plain fatal; do xz -dc "$data/$f.core.xz" >$f.core; done
+xz -dc "$ROOT/tests/data/aoti/bounds/fatal.pt2.xz" >fatal.pt2
+if [ "$(uname -m)" = x86_64 ]; then
+	exits "a core of a model that was given an expanded tensor" 1 fxexplain crash plain.core crash.pt2
+	is "the kernel is named" "$(head -1 out)" 'SIGSEGV: an access just past the end of mapped memory, in the kernel cpp_fused__softmax_add_log_mul_1'
+	like "so are the instruction" "$(cat out)" 'a load of 32 bytes \(256-bit vector\) at r12 \+ rbx\*4'
+	like "the element" "$(cat out)" 'element 952368, 4 bytes each'
+	like "and the model's functions up to its Run" "$(cat out)" 'AOTInductorModelContainerRun +wrapper.cpp:[0-9]+'
+	like "what is missing is said" "$(cat out)" "/opt/venv/.*/libtorch_cpu.so' differs from the one in the core, or is missing"
+	like "the next command has the command that died" "$(cat out)" 'aoti-checkinputs crash.pt2 -- /opt/venv/bin/python /srv/app/crash.py plain crash.pt2'
+fi
+exits "a core of a process that malloc() ended" 1 fxexplain crash fatal.core fatal.pt2
+like "is a damaged heap by glibc's words alone, without its library" "$(cat out)" '^SIGABRT: the heap was corrupted earlier'
+is "which are shown" "$(sed -n 2p out)" "  $(head -1 "$data/fatal.err")"
+like "the next command looks for the kernel" "$(cat out)" 'pt2-run --bounds fatal.pt2'
+exits "standard error of the same death" 1 fxexplain crash "$data/fatal.err"
+like "is one, too" "$(cat out)" 'the heap was corrupted earlier'
+
 # A real core file, where the kernel writes one into the folder.
 if [ "$(uname -m)" != x86_64 ] || ! grep -q avx2 /proc/cpuinfo; then
 	skip "a core file" "the recorded model is x86-64-v3 code"
@@ -101,7 +120,6 @@ exits "a core file and a text" 1 fxexplain crash "$core" "$data/expand.txt" cras
 like "Python frames come from the text" "$(cat out)" 'crash.py:[0-9]+ in run'
 
 # ---- a real death: a kernel that writes past the end of a tensor, which glibc notices when the run frees it ----
-xz -dc "$ROOT/tests/data/aoti/bounds/fatal.pt2.xz" >fatal.pt2
 python3 - <<'EOF'
 import zipfile
 for m in zipfile.ZipFile("fatal.pt2").infolist():

@@ -58,6 +58,19 @@ exits "an exported program is reduced" 0 fxminify --test 'grep -q relu' -q "$ROO
 ok "its result is valid Python" python3 -m py_compile repro.py
 exits "a trace without --graph is rejected" 2 fxminify --test 'grep -q relu' -q "$DATA/graph_breaks.log"
 like "the message lists the trace's graphs" "$(cat err)" '[0-9]/[0-9]+:aot_.*choose one: --graph ID:NAME'
+failing=$(grep -m1 -oE '[0-9]/[0-9]+' err)
+python3 - "$DATA/graph_breaks.log" "$failing" >failing.log <<'PY'
+import json, re, sys
+frame, compile = map(int, sys.argv[2].split("/"))
+for line in open(sys.argv[1]):
+    head, brace, rest = line.partition("{")
+    if '"compilation_metrics"' in rest and (d := json.loads(brace + rest)) and (d.get("frame_id"), d.get("frame_compile_id")) == (frame, compile):
+        d["compilation_metrics"].update(fail_type="InductorError", fail_reason="it cannot")
+        line = head + json.dumps(d) + "\n"
+    sys.stdout.write(line)
+PY
+exits "a trace in which a compilation failed" 2 fxminify --test 'grep -q relu' -q failing.log
+is "its graphs are marked, no others" "$(sed -nE 's/^([0-9]+\/[0-9]+)(_[0-9]+)?:.* <- failed: /\1 /p' err | sort -u)" "$failing InductorError"
 id=$(grep -m1 -oE '[0-9]/[0-9_]+:aot_[a-z_]*graph' err)
 exits "--graph selects a graph of a trace" 0 fxminify --test 'grep -q aten' --graph "$id" -q --passes nodes "$DATA/graph_breaks.log" -o small.txt
 is "that graph is reduced" "$(ops small.txt)" 1
@@ -174,10 +187,13 @@ part() { sed -n '/^def f/,/^$/p' extract.py | tr '\n' ' '; } # the function
 exits "extract --node" 0 fxminify extract --node n30 --radius 0 --no-values g50.py
 like "only that node is extracted" "$(part)" 'def f\([xyz, ]*\):     return [^;]*  $'
 like "standard error counts operations and inputs" "$(cat err)" 'extract.py: 1 of 50 operations, [12] input'
-exits "extract --node with unknown shapes" 0 fxminify extract --node relu --radius 0 --no-values "$repros/aot_forward/minifier_launcher.py"
-like "a message says how much more was included" "$(cat err)" 'included 2 more operations.* extract.py: 3 of 5 operations, 3 inputs'
+exits "extract --node of a launcher, which has no shapes" 0 fxminify extract --node relu --radius 0 --no-values "$repros/aot_forward/minifier_launcher.py"
+like "they come from the operators' rules" "$(cat err)" 'shapes +[0-9]+ values, by operator rules.* extract.py: 1 of 5 operations'
+sed 's/aten\.addmm\.default/mylib.mine.default/' "$repros/aot_forward/minifier_launcher.py" >unknown.py
+exits "extract --node with unknown shapes" 0 fxminify extract --node relu --radius 0 --no-values unknown.py
+like "a message says how much more was included" "$(cat err)" 'included 1 more operation, whose values cannot be inputs: .*mine'
 exits "extract --radius 1" 0 fxminify extract --node relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
-like "neighbours are included" "$(part)" 'permute.*addmm.*relu.*sum_1.*le'
+like "neighbours are included" "$(part)" 'addmm.*relu.*sum_1.*le'
 exits "extract --from and --to" 0 fxminify extract --from permute --to relu --no-values -q "$repros/aot_forward/minifier_launcher.py"
 like "the nodes in between are extracted" "$(part)" 'addmm = torch.addmm\(.*return torch.relu\(addmm\)'
 exits "extract --to" 0 fxminify extract --to addmm --no-values -q "$repros/aot_forward/minifier_launcher.py"

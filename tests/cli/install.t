@@ -17,7 +17,7 @@ done
 for t in "${tools[@]}" pt2utils; do
 	want+=("share/man/man1/$t.1" "share/bash-completion/completions/$t" "share/zsh/site-functions/_$t" "share/fish/vendor_completions.d/$t.fish")
 done
-want+=(bin/pt2utils lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
+want+=(bin/pt2utils lib/pt2utils/libpt2alloc.so lib/pt2utils/libpt2probe.so lib/pt2utils/libpt2shim.so lib/pt2utils/pt2-runner share/doc/pt2utils/NEWS)
 is "every file is installed" "$(missing "${want[@]}")" ""
 is "the manual pages refer to documents by their installed path" \
 	"$(grep -ho '/usr/share/doc/[A-Za-z0-9/._-]*\.md' dest/usr/share/man/man1/* | sort -u | while read -r f; do [ -s "dest$f" ] || echo "$f"; done)" ""

@@ -102,6 +102,45 @@ unset JITTORCH_FX
 JITTORCH_LIFTED=1 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
 is "parameters that Dynamo lifts come first" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant param_groups[0]['params'][0]"
 
+# torch.amp.GradScaler: what a step that it skips has found is its own
+scaler='from torch.amp.grad_scaler import GradScaler
+s = GradScaler()
+def train(found, before=0, w=-2.0):
+    if before: step((1.0, w if found else 2.0, 3.0))
+    s.scale(0)
+    step((1.0, w if found and not before else 2.0, 3.0))
+    s.step(found); s.update()'
+scaled() { run aoti-nanassert --all --json --log f.json "${@:2}" -- python3 app.py graph.py "$scaler
+$1"; }
+counted() { jq -c '[.skipped_steps, [.findings[] | [.run, .scaler.skipped, .scaler.scale_from, .scaler.scale_to]]]' f.json; }
+scaled 'for i in range(9): train(i in (2, 5))'
+is "GradScaler: a step that it skips is no alarm" "$(counted) $status" '[2,[]] 0'
+run aoti-nanassert --log f.txt -- python3 app.py graph.py "$scaler
+for i in range(9): train(i in (2, 5, 6))"
+like "... and is counted" "$(cat f.txt)" 'nothing found; 3 steps skipped by GradScaler: their infinities are its own'
+scaled 'for i in range(9): train(i in (2, 5))' --skipped
+is "... but for --skipped" "$(jq -c '[.skipped_steps, (.findings | length)]' f.json) $status" '[null,1] 1'
+scaled 'for i in range(9): train(i > 4, before=1)'
+is "... one that stays before the loss is scaled is, when the scale has fallen" "$(counted) $status" '[0,[[10,2,8,4]]] 1'
+scaled 'for i in range(6): train(i > 1)'
+is "... after it, when the scale is 1" "$(counted) $status" '[0,[[2,4,8,1]]] 1'
+scaled 'for i in range(4): train(i > 1)'
+is "... not before" "$(counted) $status" '[2,[]] 0'
+scaled 'train(0); step((1.0, -2.0, 3.0)); train(0); train(1)'
+is "... a NaN in a step that it makes is" "$(counted) $status" '[0,[[1,0,null,null]]] 1'
+like "... which is said" "$(run aoti-nanassert -- python3 app.py graph.py "$scaler
+train(0); step((1.0, -2.0, 3.0)); train(0)"; cat err)" 'scaler +GradScaler did not skip this step'
+scaled 'train(1); step((1.0, -2.0, 3.0))'
+is "... and one after the last step" "$(counted) $status" '[1,[[1,0,null,null]]] 1'
+scaled 's._enabled = False
+train(1)'
+is "... a scaler that is not enabled skips nothing" "$(jq -c '[(.findings | length)]' f.json) $status" '[1] 1'
+scaled 'for i in range(3):
+    p = os.fork()
+    train(i == 1) if p else step((1.0, -2.0, 3.0))
+    os.wait() if p else os._exit(0)'
+is "... one of another process skips nothing here" "$(jq '.findings[0].times' f.json) $status" '3 1'
+
 # --explode
 run aoti-nanassert --explode --log f.txt -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 30.0 if i == 7 else 1.0 + i / 4))'
 is "--explode: status" "$status" 1
@@ -121,6 +160,22 @@ run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for
 is "... not single infinities" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(0.0,) * 3 if i > 6 else (1.0,) * 3)'
 is "... what becomes all zeros" "$(jq -c '.explosions[0] | [.tensor, .zero, .run]' f.json) $status" '["the gradient of output 0",true,9] 1'
+
+units='
+def train(i, alive): step(g=[1.0 + i / 9 if k < alive else 0.0 for k in range(40)])'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 1)"
+is "... of which nearly all becomes 0: dead units" "$(jq -c '.explosions[0] | [.tensor, .zero, .zeros, .run]' f.json) $status" \
+	'["the gradient of output 0",true,0.975,9] 1'
+run aoti-nanassert --explode --log f.txt -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 1)"
+like "... in words" "$(head -n 1 f.txt)" 'input the gradient of output 0 is 0 in 97.5 % of its elements from run 7 of 3_backward'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 8 if i < 7 else 1)"
+is "... not where most were 0 before" "$(jq -c .explosions f.json) $status" '[] 0'
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py "$units
+for i in range(12): train(i, 20 if i < 7 else 3)"
+is "... nor where more than 5 % stay" "$(jq -c .explosions f.json) $status" '[] 0'
 
 run aoti-nanassert --fail --log f.txt -- python3 app.py graph.py 'step((1.0, -2.0, 3.0))'
 like "--fail raises an exception at that line" "$(cat err)" "line $line, in call"
@@ -231,6 +286,12 @@ run fxexplain replay --python "$TMP/python" --run --tool aoti-nanassert kept.pt2
 is "... which works" "$status" 0
 run aoti-printer --record none.pt2b -- python3 app.py graph.py 'step()'
 is "--record without a failure writes no file" "$status $(test -e none.pt2b || echo none)" "0 none"
+run aoti-printer --record any --graph '*' -- python3 app.py graph.py 'step(); step()'
+is "--record of a graph keeps its first run, whatever it computes" "$status $(ls any)" "0 bundle.m0.r000000"
+like "... with its program and inputs" "$(jq -r '.program, .inputs[0].file // .inputs[0], .finding' any/*/*.json)" "fx_graph_runnable.*null"
+like "... and says so" "$(cat err)" "kept the inputs of 1 run in any: .*fxminify any"
+run aoti-printer -q --record later --graph '*' --step 1 -- python3 app.py graph.py 'step(); step()'
+is "... or the one of --step" "$(ls later)" "bundle.m0.r000001"
 jq '.inputs[0].spec = "f32[4]"' kept/*/bundle.json >j && mv j kept/bundle.m0.r000001/bundle.json
 run aoti-nanassert kept
 is "a recording with a damaged input" "$status" 3
@@ -246,6 +307,13 @@ on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'print(step())'
 is "... also when watched" "$status $(cat out)" "0 $want"
 on_gpu aoti-nanassert --log f.txt -- python3 app.py gpu.py 'step(); step((1.0, -2.0, 3.0))'
 like "a NaN on a GPU: kernel and numbers" "$(cat f.txt)" 'NaN produced by triton_poi_fused_log_0 \(call 0 of run 1.*there \[1\] = -2'
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$scaler
+for i in range(5): train(i == 1)"
+is "... in a step that GradScaler skips" "$(counted) $status" '[1,[]] 0'
+on_gpu aoti-nanassert --json --log f.json -- python3 app.py gpu.py "$scaler
+for i in range(5): train(i in (1, 2))
+step((1.0, -2.0, 3.0))"
+is "... after which the scan looks for the next" "$(counted) $(jq '.findings[0].scanned' f.json) $status" '[2,[[5,0,null,null]]] true 1'
 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'print(step())'
 is "--ima without a fault" "$status $(cat out)" "0 $want"
 FAKECUDA_FAIL=illegal@2 on_gpu aoti-printer --ima --log i.txt -- python3 app.py gpu.py 'step(); step()'

@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop sampler returns vision erfinv cosine dropout; do
+for name in norm attention state noise loop sampler returns vision erfinv cosine dropout int8; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -50,6 +50,18 @@ is "kernels of while_loop are compared with its iterations, none only indirectly
 # Nodes of large numbers have large errors, those that could replace them have not. No kernel after torch's generator is reported as wrong.
 exits "a model that draws random numbers" 5 verify sampler sampler.pt2 --json --no-more
 is "no kernel is reported as wrong; random ones stay unverified" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"
+# A quantized model, frozen and not.
+cp "$DATA/aoti/verify/int8plain.pt2" .
+exits "a quantized model, frozen" 0 verify int8 int8.pt2 --no-more
+like "the text says which products ran in int8, and why another did not" "$(cat out)" \
+	"int8 +2 of 3 quantized products ran in int8.*not int8 +linear_2 \(call 3, cpp_fused_addmm.*one row"
+exits "... in JSON" 0 verify int8 int8.pt2 --no-more --json
+is "each product has its call" "$(jq -c '.int8 | [.quantized, .in_int8, .not_quantized, (.products[] | [.node.name, .int8, .call, (.why // "" | test("^one row"))])]' out)" \
+	'[3,2,0,["linear",true,1,false],["linear_1",true,2,false],["linear_2",false,3,true]]'
+exits "the same model without freezing" 0 verify int8 int8plain.pt2 --no-more --json
+is "none is in int8, for two reasons" "$(jq -c '.int8 | [.in_int8, (.products[] | .why | split(":")[0])]' out)" \
+	'[0,"compiled without freezing","compiled without freezing","one row, and a small weight or one column"]'
+is "a model that is not quantized has no such report" "$(jq -c 'has("int8")' norm.json)" false
 # Every way of returning: a handle that is returned twice is owned once.
 gives=('returns.pt:in[0]' 'returns.pt:in[1]')
 exits "a model that returns the same tensor twice runs" 0 pt2-run -q -n 3 -o returned.npz returns.pt2 "${gives[@]}"

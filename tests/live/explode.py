@@ -1,4 +1,4 @@
-"""Training runs for explode.t: five in which something is planted to drift at step AT, five that train well. All in one process, a fork each,
+"""Training runs for explode.t: six in which something is planted to drift at step AT, five that train well. All in one process, a fork each,
 so that torch is imported once.
 
     python3 explode.py [NAME...]       # trains them; prints "NAME PID" of each, before it starts
@@ -131,6 +131,21 @@ def dead():
         if step == AT - 1:
             with torch.no_grad():
                 net[0].bias.fill_(-100)
+
+    train(net, loss, batch, torch.optim.SGD(net.parameters(), 0.05), after=after)
+
+
+@run(True)
+def nearly_dead():
+    """... or all but one."""
+    import torch
+
+    net, loss, batch = regression()
+
+    def after(step):
+        if step == AT - 1:
+            with torch.no_grad():
+                net[0].bias[1:].fill_(-100)
 
     train(net, loss, batch, torch.optim.SGD(net.parameters(), 0.05), after=after)
 

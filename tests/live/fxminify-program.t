@@ -11,18 +11,18 @@ called() { sed -nE '/def (f|forward)\(/,/return/p' "$1" | grep -oE 'torch\.(nn\.
 # fails FILE TEXT: run by itself it fails, with that text.
 fails() { ! "$python" "$1" >said 2>&1 && grep -q "$2" said; }
 
-exits "numbers: the program's own check fails" 0 fxminify -j1 -o own.py -- "$python" "$ROOT/tests/live/program/own_check.py"
+exits "numbers: the program's own check fails" 0 fxminify -j1 --evidence=0 -o own.py -- "$python" "$ROOT/tests/live/program/own_check.py"
 is "numbers: what is left" "$(called own.py)" relu
 like "numbers: expected and actual" "$(cat own.py)" "# expected = .*# actual = "
 ok "numbers: it fails by itself" fails own.py AssertionError
 
-exits "later: the second call kills the process" 0 fxminify -j1 -o later.py -- "$python" "$ROOT/tests/live/program/later.py"
+exits "later: the second call kills the process" 0 fxminify -j1 --evidence=0 -o later.py -- "$python" "$ROOT/tests/live/program/later.py"
 is "later: what is left" "$(called later.py)" "ops.planted.boom.default"
 like "later: the value that decides" "$(cat later.py)" "= torch.tensor\(1\)"
 "$python" later.py >said 2>&1
 is "later: it dies by itself" $? 139
 
-exits "capture: Dynamo fails" 0 fxminify -o capture.py -- "$python" "$ROOT/tests/live/program/capture.py"
+exits "capture: Dynamo fails" 0 fxminify --evidence=0 -o capture.py -- "$python" "$ROOT/tests/live/program/capture.py"
 ok "capture: at most 20 lines are left" test "$(grep -vc '^#\|^$' capture.py)" -le 20
 ok "capture: it fails by itself" fails capture.py "Data-dependent branching"
 # With TORCH_COMPILE_DISABLE=1 fullgraph=True fails for another reason: no frame is compiled.
@@ -58,14 +58,14 @@ P
 }
 export PT2_PYTHON=$python
 graph silu silu 'return (sin,)' False >launcher.py
-exits "only Inductor alone fails" 0 fxminify -j1 -o inner.py launcher.py
+exits "only Inductor alone fails" 0 fxminify -j1 --evidence=0 -o inner.py launcher.py
 like "that is the form" "$(cat inner.py)" "compile_fx_inner\(gm, copies\(\)\)"
 ok "it fails by itself" fails inner.py "cannot silu"
 graph exp silu 'return (sin,)' False >launcher.py
-exits "--expect: what only torch.compile(f) shows" 0 fxminify -j1 --expect "cannot exp" -o plain.py launcher.py
+exits "--expect: what only torch.compile(f) shows" 0 fxminify -j1 --evidence=0 --expect "cannot exp" -o plain.py launcher.py
 ok "it fails by itself in that way" fails plain.py "cannot exp"
 graph writes cos 'copy_ = torch.ops.aten.copy_.default(arg0_1, sin); return (copy_,)' True >launcher.py
-exits "a graph that writes its input" 0 fxminify -j1 -o writes.py launcher.py
+exits "a graph that writes its input" 0 fxminify -j1 --evidence=0 -o writes.py launcher.py
 ok "it fails by itself" fails writes.py AssertionError
 
 # From inside.

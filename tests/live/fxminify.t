@@ -21,7 +21,7 @@ minify() {
 	mkdir -p "$name/tmp"
 	(
 		cd "$name" || exit
-		TMPDIR=$PWD/tmp timeout 1500 fxminify --jobs=1 "$@" "$file" >out 2>err
+		TMPDIR=$PWD/tmp timeout 1500 fxminify --jobs=1 --evidence=0 "$@" "$file" >out 2>err
 		echo $? >status
 	) &
 	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done

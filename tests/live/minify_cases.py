@@ -211,6 +211,16 @@ def fused(torch, folder):
         compiled(torch, Net(), torch.randn(8, 16), torch.randn(16, 16))
 
 
+def bf16(torch, folder):
+    """The same two, between layers of a small real model in bfloat16."""
+    settings(torch, folder, "aot", 2)
+    def op(x):
+        y = torch.floor(x * 8) + x
+        return torch.sign(y + 1) - torch.sigmoid(x)
+    with torch.no_grad():
+        compiled(torch, net(torch, op, n=12, at=8).eval().bfloat16(), torch.randn(8, 16, dtype=torch.bfloat16))
+
+
 def custom(torch, folder):
     settings(torch, folder, "dynamo", 2)
     sys.path.insert(0, os.path.dirname(folder))
@@ -294,6 +304,7 @@ CASES = {
     "compile": injected("compile_error", n=12),
     "runtime": injected("runtime_error", n=12),
     "accuracy": injected("accuracy", level=4, n=12),
+    "bf16": bf16,  # needs bugs/sitecustomize.py
     # Others of the tests.
     "dynamo": injected("compile_error", after="dynamo"),
     "dynamic": injected("compile_error", dynamic=True),

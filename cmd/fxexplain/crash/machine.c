@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "crash/core.h"
+#include "run/text.h"
 
 enum { LONGEST = 15 };
 
@@ -15,11 +16,7 @@ void machine_abort_message(struct crash *c, struct slice core)
 	if (!said.n)
 		return;
 	c->what = arena_slice(&c->arena, said);
-	static const char *const heap[] = {"malloc", "free()", "realloc", "corrupted", "munmap_chunk", "double free", "tcache"};
-	bool damaged = false;
-	for (size_t i = 0; i < ARRAY_LEN(heap); i++)
-		damaged |= slice_find(said, heap[i]) != NULL;
-	if (damaged)
+	if (text_heap_message(said).n)
 		c->signs |= SIGN_HEAP;
 	else if (slice_find(said, "Assertion"))
 		c->signs |= SIGN_ASSERT;

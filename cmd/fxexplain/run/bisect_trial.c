@@ -13,12 +13,7 @@ const struct bisect_place places[PLACES] = {
 };
 
 #define KNOB(name, value, since, what) {name "=" value, since, what},
-const struct bisect_part parts[PARTS_TRIED] = {
-    NUMERIC_KNOBS(KNOB){"fallback_random=True", "", "random numbers: Inductor generates different ones than eager"},
-    {"pattern_matcher=False", "", "the pattern matcher"},
-    {"max_fusion_size=1", "", "kernel fusion"},
-    {"cpp.simdlen=1", "", "vectorized C++ kernels"},
-};
+const struct bisect_part parts[PARTS_TRIED] = {NUMERIC_KNOBS(KNOB) PART_KNOBS(KNOB)};
 
 /* An operator that rejects its inputs also does so with fake tensors, but with another message: Dynamo's TorchRuntimeError
  * (torch/_dynamo/exc.py), at the line that fails in eager. */

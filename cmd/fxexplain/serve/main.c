@@ -13,7 +13,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-enum { TICK_MS = 250, QUIET_TICKS = 2, BUSY_TICKS = 20, NO_METHOD = -32601, NO_JSON = -32700 };
+enum { TICK_MS = 250, QUIET_TICKS = 2, BUSY_TICKS = 20 };
 
 static struct {
 	const char *root;
@@ -33,7 +33,8 @@ struct document {
 struct server {
 	const struct explain_options *opt;
 	const struct operands *in;
-	struct lsp lsp;
+	struct rpc rpc;
+	bool utf8; /* columns are bytes */
 	struct document *doc;
 	uint32_t n_doc, cap_doc;
 	struct fixing fix;
@@ -50,13 +51,13 @@ struct server {
 static void send(struct server *s, struct json_out *o)
 {
 	struct err err;
-	if (lsp_send(&s->lsp, o, &err) < 0)
+	if (rpc_send(&s->rpc, o, &err) < 0)
 		die_err(&err);
 }
 
 static void log_message(struct server *s, int type, const char *text)
 {
-	struct json_out o = lsp_begin(&s->lsp);
+	struct json_out o = rpc_begin(&s->rpc);
 	json_member_str(&o, "method", SLICE("window/logMessage"));
 	json_member_obj(&o, "params");
 	json_member_i64(&o, "type", type);
@@ -248,8 +249,8 @@ static bool in_file(struct server *s, const struct finding *g, const char *path,
 static void put_range(struct server *s, struct json_out *o, struct slice text, size_t from, size_t to)
 {
 	json_member_obj(o, "range");
-	lsp_position(&s->lsp, o, "start", text, from);
-	lsp_position(&s->lsp, o, "end", text, to);
+	lsp_position(o, s->utf8, "start", text, from);
+	lsp_position(o, s->utf8, "end", text, to);
 	json_close(o);
 }
 
@@ -280,7 +281,7 @@ static void publish(struct server *s, const char *path)
 {
 	LOCAL_BUF uri = {0};
 	const struct fix_file *f;
-	struct json_out o = lsp_begin(&s->lsp);
+	struct json_out o = rpc_begin(&s->rpc);
 	put_uri(s, path, &uri);
 	json_member_str(&o, "method", SLICE("textDocument/publishDiagnostics"));
 	json_member_obj(&o, "params");
@@ -352,14 +353,14 @@ static void look(struct server *s)
 
 static void answer_initialize(struct server *s, uint32_t params)
 {
-	const struct json_tape *t = &s->lsp.tape;
+	const struct json_tape *t = &s->rpc.tape;
 	uint32_t general = json_get(t, json_get(t, params, "capabilities"), "general");
 	json_each(t, json_get(t, general, "positionEncodings"), k)
-		s->lsp.utf8 |= json_is(t, k, JSON_STRING) && slice_is(json_slice(t, k), "utf-8");
-	struct json_out o = lsp_answer(&s->lsp);
+		s->utf8 |= json_is(t, k, JSON_STRING) && slice_is(json_slice(t, k), "utf-8");
+	struct json_out o = rpc_answer(&s->rpc);
 	json_member_obj(&o, "result");
 	json_member_obj(&o, "capabilities");
-	json_member_str(&o, "positionEncoding", s->lsp.utf8 ? SLICE("utf-8") : SLICE("utf-16"));
+	json_member_str(&o, "positionEncoding", s->utf8 ? SLICE("utf-8") : SLICE("utf-16"));
 	json_member_obj(&o, "textDocumentSync");
 	json_member_bool(&o, "openClose", true);
 	json_member_i64(&o, "change", 1); /* the whole text */
@@ -381,7 +382,7 @@ static void answer_initialize(struct server *s, uint32_t params)
 static char *asked_path(const struct server *s, uint32_t params)
 {
 	LOCAL_BUF tmp = {0};
-	return real_path(json_text(&s->lsp.tape, json_get(&s->lsp.tape, params, "textDocument"), "uri", &tmp));
+	return real_path(json_text(&s->rpc.tape, json_get(&s->rpc.tape, params, "textDocument"), "uri", &tmp));
 }
 
 static uint32_t asked_line(const struct json_tape *t, uint32_t position)
@@ -424,11 +425,11 @@ static void answer_hover(struct server *s, uint32_t params)
 	LOCAL_BUF b = {0};
 	const struct fix_file *f;
 	FREED char *path = asked_path(s, params);
-	uint32_t line = asked_line(&s->lsp.tape, json_get(&s->lsp.tape, params, "position"));
+	uint32_t line = asked_line(&s->rpc.tape, json_get(&s->rpc.tape, params, "position"));
 	for (uint32_t i = 0; path && s->has_fix && i < s->fix.x.n_finding; i++)
 		if (s->fix.x.finding[i].loc.line == line && in_file(s, &s->fix.x.finding[i], path, &f))
 			put_hover(&b, &s->fix.x.finding[i]);
-	struct json_out o = lsp_answer(&s->lsp);
+	struct json_out o = rpc_answer(&s->rpc);
 	if (b.len) {
 		json_member_obj(&o, "result");
 		json_member_obj(&o, "contents");
@@ -464,12 +465,12 @@ static void put_action(struct server *s, struct json_out *o, const struct fix_ro
 
 static void answer_actions(struct server *s, uint32_t params)
 {
-	const struct json_tape *t = &s->lsp.tape;
+	const struct json_tape *t = &s->rpc.tape;
 	const struct fix_file *f;
 	FREED char *path = asked_path(s, params);
 	uint32_t range = json_get(t, params, "range"), from = asked_line(t, json_get(t, range, "start")),
 		 to = asked_line(t, json_get(t, range, "end"));
-	struct json_out o = lsp_answer(&s->lsp);
+	struct json_out o = rpc_answer(&s->rpc);
 	json_member_arr(&o, "result");
 	for (uint32_t i = 0; path && s->has_fix && i < s->fix.n_row; i++) {
 		const struct fix_row *row = &s->fix.row[i];
@@ -483,7 +484,7 @@ static void answer_actions(struct server *s, uint32_t params)
 /* didOpen, didChange: the last text counts. */
 static void take_text(struct server *s, uint32_t params, bool opened)
 {
-	const struct json_tape *t = &s->lsp.tape;
+	const struct json_tape *t = &s->rpc.tape;
 	FREED char *path = asked_path(s, params);
 	uint32_t given = opened ? json_get(t, params, "textDocument") : NONE;
 	json_each(t, json_get(t, params, "contentChanges"), k)
@@ -514,31 +515,28 @@ static void close_text(struct server *s, uint32_t params)
 
 static void answer_error(struct server *s, int code, const char *text)
 {
-	struct json_out o = lsp_answer(&s->lsp);
-	json_member_obj(&o, "error");
-	json_member_i64(&o, "code", code);
-	json_member_str(&o, "message", slice_str(text));
+	struct json_out o = rpc_error(&s->rpc, code, text);
 	send(s, &o);
 }
 
 static void answer_null(struct server *s)
 {
-	struct json_out o = lsp_answer(&s->lsp);
+	struct json_out o = rpc_answer(&s->rpc);
 	json_member_null(&o, "result");
 	send(s, &o);
 }
 
 static void message(struct server *s)
 {
-	const struct json_tape *t = &s->lsp.tape;
-	if (s->lsp.root == NONE) {
-		answer_error(s, NO_JSON, "the message is not valid JSON");
+	const struct json_tape *t = &s->rpc.tape;
+	if (s->rpc.root == NONE) {
+		answer_error(s, RPC_NOT_JSON, "the message is not valid JSON");
 		return;
 	}
 	LOCAL_BUF tmp = {0};
-	struct slice method = json_text(t, s->lsp.root, "method", &tmp); /* neovim writes "textDocument\/hover" */
-	uint32_t params = json_get(t, s->lsp.root, "params");
-	bool asked = json_get(t, s->lsp.root, "id") != NONE;
+	struct slice method = json_text(t, s->rpc.root, "method", &tmp); /* neovim writes "textDocument\/hover" */
+	uint32_t params = json_get(t, s->rpc.root, "params");
+	bool asked = rpc_asked(&s->rpc);
 	if (s->edited && asked && s->ready)
 		evaluate(s);
 	if (slice_is(method, "initialize")) {
@@ -560,19 +558,19 @@ static void message(struct server *s)
 	} else if (slice_is(method, "textDocument/codeAction")) {
 		answer_actions(s, params);
 	} else if (asked && method.n) {
-		answer_error(s, NO_METHOD, "not supported by fxexplain");
+		answer_error(s, RPC_NO_METHOD, "not supported by fxexplain");
 	}
 }
 
 static int serve_main(struct operands *in)
 {
-	struct server s = {.opt = &explain_opt, .in = in, .lsp = {.in = STDIN_FILENO, .out = STDOUT_FILENO}};
+	struct server s = {.opt = &explain_opt, .in = in, .rpc = {.in = STDIN_FILENO, .out = STDOUT_FILENO}};
 	struct err err;
 	int got = 0;
 	explain_begin(false, NULL);
 	if (isatty(STDIN_FILENO))
 		die(EXIT_USAGE, "serve is started by an editor, which talks to it over standard input: see docs/user/EDITORS.md");
-	while (!s.ended && (got = lsp_read(&s.lsp, TICK_MS, &err)) >= 0) {
+	while (!s.ended && (got = rpc_read(&s.rpc, TICK_MS, &err)) >= 0) {
 		if (got)
 			message(&s);
 		else if (s.ready)
@@ -585,7 +583,7 @@ static int serve_main(struct operands *in)
 		free(s.shown[i]);
 	free(s.shown);
 	free(s.doc);
-	lsp_release(&s.lsp);
+	rpc_release(&s.rpc);
 	if (got < 0 && err.text[0])
 		die_err(&err);
 	return s.ended && !s.shut ? EXIT_FOUND : EXIT_FINE;

@@ -17,7 +17,7 @@ struct nodes {
 	void *ctx;
 	uint64_t *scratch;
 	const char *phase;
-	size_t granularity;
+	bool likely; /* struct proposals */
 };
 
 static size_t words(const struct nodes *n) { return bits_words(n->units.n); }
@@ -42,16 +42,19 @@ static void bypassed(const struct nodes *n, const uint64_t *keep, uint32_t *repl
 	}
 }
 
+static uint64_t key_of(struct nodes *n, const uint64_t *set)
+{
+	size_t nodes = n->original->graph.n_nodes;
+	bypassed(n, set, n->replace_now);
+	uint64_t h = hash_bytes(set, words(n) * sizeof(*set)) ^ hash_bytes(n->replace_now, nodes * sizeof(*n->replace_now));
+	return h ? h : 1;
+}
+
 static uint64_t set_key(void *ctx, size_t i)
 {
 	struct nodes *n = ctx;
-	size_t nodes = n->original->graph.n_nodes;
 	fill_candidate(n, i, n->scratch);
-	if (!bits_count(n->scratch, n->units.n))
-		return 0;
-	bypassed(n, n->scratch, n->replace_now);
-	uint64_t h = hash_bytes(n->scratch, words(n) * sizeof(*n->scratch)) ^ hash_bytes(n->replace_now, nodes * sizeof(*n->replace_now));
-	return h ? h : 1;
+	return bits_count(n->scratch, n->units.n) ? key_of(n, n->scratch) : 0;
 }
 
 static void close_over(const struct nodes *n, const uint32_t *replace, uint64_t *set)
@@ -83,10 +86,10 @@ static bool fewer(void *ctx, const struct candidate *c, const struct candidate *
 	return c->ops < best->ops || (c->ops == best->ops && c->n_feeds < best->n_feeds);
 }
 
-static int ask_for(struct nodes *n, size_t count, search_set_fn *set, void *ctx, bool ordered, bool any, size_t *winner)
+static int ask_for(struct nodes *n, size_t count, search_set_fn *set, void *ctx, bool any, size_t *winner)
 {
 	struct runner *r = n->red->runner;
-	struct proposals p = {.n = count, .make = set_make, .key = set_key, .better = any ? NULL : fewer, .ctx = n, .ordered = ordered};
+	struct proposals p = {.n = count, .make = set_make, .key = set_key, .better = any ? NULL : fewer, .ctx = n, .likely = n->likely};
 	size_t before = r->best.ops;
 	n->set = set;
 	n->ctx = ctx;
@@ -97,9 +100,9 @@ static int ask_for(struct nodes *n, size_t count, search_set_fn *set, void *ctx,
 	return status;
 }
 
-static int ask_in_any_way(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+static int ask_smaller(void *user, size_t count, search_set_fn *set, void *ctx, size_t *winner)
 {
-	return ask_for(user, count, set, ctx, ordered, false, winner);
+	return ask_for(user, count, set, ctx, false, winner);
 }
 
 static void phase(void *user, const char *name, size_t granularity, size_t left)
@@ -113,41 +116,111 @@ static void phase(void *user, const char *name, size_t granularity, size_t left)
 
 /* ---- suspects ---- */
 
+#define GUESSES_MAX 12
+#define TOGETHER 8
+
 struct guess {
 	struct nodes *n;
 	const struct suspects *s;
-	uint32_t *unit; /* of each suspect; NONE */
-	size_t prefixes;
+	uint32_t *unit;  /* of each suspect; NONE */
+	uint64_t **part; /* closed sets that passed: what is a part of one is not asked */
+	size_t n_parts;
+	size_t first[GUESSES_MAX], n_firsts; /* how many of the first suspects are asked together */
 };
 
-/* The most likely one alone, the first two, four, ... and all of them; then each of the others alone, up to a limit. */
-static void guess_set(void *ctx, size_t i, uint64_t *set)
+static bool is_part(const struct guess *g, const uint64_t *set)
+{
+	for (size_t k = 0; k < g->n_parts; k++) {
+		bool in = true;
+		for (size_t w = 0; w < words(g->n) && in; w++)
+			in = !(set[w] & ~g->part[k][w]);
+		if (in)
+			return true;
+	}
+	return false;
+}
+
+/* Suspects at .. end - 1. */
+static void suspect_set(const struct guess *g, size_t at, size_t end, uint64_t *set)
+{
+	for (; at < end; at++)
+		if (g->unit[at] != NONE)
+			bit_add(set, g->unit[at]);
+	close_set(g->n, set);
+	if (is_part(g, set))
+		memset(set, 0, words(g->n) * sizeof(*set));
+}
+
+static void first_set(void *ctx, size_t i, uint64_t *set)
 {
 	const struct guess *g = ctx;
-	size_t n = g->s->n, prefixes = g->prefixes;
-	if (i < prefixes) {
-		size_t k = i + 1 == prefixes ? n : 1ull << i;
-		for (size_t j = 0; j < k && j < n; j++)
-			if (g->unit[j] != NONE)
-				bit_add(set, g->unit[j]);
-	} else if (i - prefixes + 1 < n && g->unit[i - prefixes + 1] != NONE) {
-		bit_add(set, g->unit[i - prefixes + 1]);
+	suspect_set(g, 0, g->first[i], set);
+}
+
+static void single_set(void *ctx, size_t i, uint64_t *set) { suspect_set(ctx, i + 1, i + 2, set); }
+
+static void keep_passed(struct guess *g)
+{
+	struct nodes *n = g->n;
+	for (size_t i = 0; i < g->n_firsts; i++) {
+		uint64_t *set = xcalloc(words(n), sizeof(*set));
+		first_set(g, i, set);
+		if (runner_passed(n->red->runner, key_of(n, set)))
+			g->part[g->n_parts++] = set;
+		else
+			free(set);
 	}
 }
 
-#define GUESSES_MAX 12
+static void add_first(struct guess *g, size_t k)
+{
+	if (g->n_firsts < GUESSES_MAX && (!g->n_firsts || g->first[g->n_firsts - 1] != k))
+		g->first[g->n_firsts++] = k;
+}
+
+static int ask_firsts(struct guess *g)
+{
+	size_t before = g->n->search.left;
+	int status = search_suspects(&g->n->search, first_set, g, g->n_firsts);
+	return status < 0 ? -1 : g->n->search.left < before;
+}
+
+/* The most likely one alone. Then several together, more and more, up to all of them: the first smaller program should not be long in
+ * coming; of several that fail, fewer. If none does, each of the others alone. */
+static int guess(struct guess *g)
+{
+	const size_t n = g->s->n, likely = g->s->n_likely > 1 ? g->s->n_likely : TOGETHER;
+	const size_t together = likely < n ? likely : n;
+	int found;
+	add_first(g, 1);
+	for (size_t k = together; k < n; k *= 2)
+		add_first(g, k);
+	add_first(g, n);
+	if ((found = ask_firsts(g)) < 0)
+		return -1;
+	keep_passed(g);
+	if (!found)
+		return search_suspects(&g->n->search, single_set, g, n - 1 < GUESSES_MAX ? n - 1 : GUESSES_MAX);
+	g->n_firsts = 0;
+	for (size_t k = 2; k < together; k *= 2)
+		add_first(g, k);
+	return ask_firsts(g) < 0 ? -1 : 0;
+}
 
 static int try_suspects(struct nodes *n, const struct suspects *s)
 {
-	struct guess g = {n, s, xreallocarray(NULL, s->n, sizeof(*g.unit)), 1};
+	struct guess g = {
+	    .n = n, .s = s, .unit = xreallocarray(NULL, s->n, sizeof(*g.unit)), .part = xcalloc(GUESSES_MAX, sizeof(*g.part))};
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t node = graph_find(&n->original->graph, 0, s->name[i]);
 		g.unit[i] = node == NONE ? NONE : n->units.of[node];
 	}
-	while ((1ull << (g.prefixes - 1)) < s->n)
-		g.prefixes++;
-	size_t guesses = g.prefixes + s->n - 1;
-	int status = search_suspects(&n->search, guess_set, &g, guesses < GUESSES_MAX ? guesses : GUESSES_MAX);
+	n->likely = true;
+	int status = guess(&g);
+	n->likely = false;
+	for (size_t i = 0; i < g.n_parts; i++)
+		free(g.part[i]);
+	free(g.part);
 	free(g.unit);
 	return status;
 }
@@ -244,7 +317,7 @@ static int try_unconnected(struct nodes *n)
 	FREED uint32_t *connected = xreallocarray(NULL, 1, bytes);
 	memcpy(connected, n->replace, bytes);
 	memset(n->replace, 0xff, bytes);
-	int status = ask_for(n, 1, kept_set, n, true, true, &winner);
+	int status = ask_for(n, 1, kept_set, n, true, &winner);
 	if (winner == RUNNER_NONE)
 		memcpy(n->replace, connected, bytes);
 	else
@@ -382,7 +455,7 @@ static int eliminate_dead(struct nodes *n)
 	if (slice_dead(&n->original->graph, &n->units, d.dead)) {
 		size_t winner;
 		phase(n, "Eliminate dead code", 1, n->search.left);
-		status = ask_in_any_way(n, 1, alive_set, &d, true, &winner);
+		status = ask_smaller(n, 1, alive_set, &d, &winner);
 		if (status == 0 && winner == 0)
 			adopt(n, alive_set, &d);
 	}
@@ -420,7 +493,7 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 				   .qx_limit = red->qx_limit,
 				   .max_block = red->max_block,
 				   .close = close_set,
-				   .ask = ask_in_any_way,
+				   .ask = ask_smaller,
 				   .phase = phase,
 				   .user = &n};
 	search_start(&n.search);

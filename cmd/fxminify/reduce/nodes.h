@@ -4,7 +4,8 @@
  *     if (reduce_nodes(&red, suspects, n_suspects, &err) < 0) ...      // -1: stopped (runner.stopped) or err; runner.best stays
  *     if (reduce_rest(&red, &err) < 0) ...                            // shrink.h
  *
- * First the suspects (from locating), each with what connects them; then halving and ProbDD; then QuickXplain, where dropped operations
+ * First the suspects (from locating): the most likely one, then several with what connects them; what is part of a set that passed is
+ * not asked; then halving and ProbDD; then QuickXplain, where dropped operations
  * are bypassed if possible: their users take one of their operands with the same dtype and sizes, so that what they connect stays
  * connected (a bug on a path of 12 takes 32 questions in 5,000 nodes, not 98). In the end no single operation can be dropped or
  * bypassed. An operand that cannot be an input (nothing is known about its value, or it is neither a tensor nor a number)
@@ -37,7 +38,7 @@ struct reduction {
 /* Nodes of the original, by name, suspected to be at fault; most likely first. */
 struct suspects {
 	struct slice *name;
-	size_t n;
+	size_t n, n_likely; /* the first n_likely are more than bystanders; 0: unknown */
 };
 
 int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct err *err);

@@ -11,9 +11,9 @@
  *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
  *     verifier_close(v);
  *
- * The process is share/zygote/zygote.py and share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program:
- * any prefix that runs a program works: srun -n1, ssh host, kubectl exec -i. The remote side only needs a Python with torch; stored inputs,
- * and the program to verify, are sent along if there is a prefix. The protocol over the two pipes, one JSON object per line:
+ * The process is share/zygote/zygote.py and share/fxminify/{candidate,where,watch,stages,oracle}.py, sent over its standard input as one
+ * program: any prefix that runs a program works: srun -n1, ssh host, kubectl exec -i. The remote side only needs a Python with torch;
+ * stored inputs, and the program to verify, are sent along if there is a prefix. The protocol over the two pipes, one JSON object per line:
  *
  *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes),
  *             path [folders of modules], fresh (keep processes for verify)
@@ -71,6 +71,7 @@ struct oracle_torch_spec {
 	uint64_t seed;
 	struct oracle *begun; /* started earlier with the same spec; NULL: start now */
 	bool fresh;           /* keep processes for oracle_torch_verify */
+	bool whole;           /* tests run to the end, also when they got past the place where the original failed (stages.py) */
 	bool record_only;     /* no tests will follow: only imports what recording needs, without warm-up */
 };
 /* Starts the processes before the original is read (spec->repro is NULL): they import torch meanwhile. The result becomes an oracle once

@@ -203,14 +203,13 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
-	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	FREED char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
-	FREED char *absolute = realpath(path, NULL);
+	LOCAL_BUF path = {0};
+	FREED char *absolute = repro_exported_path(r, &path) ? realpath(buf_str(&path), NULL) : NULL;
 	OWNED(mapfile_close) struct mapfile file = {0};
 	int status = 0;
 	json_member_obj(o, "exported");
 	if (!absolute) {
-		status = err_errno(err, EXIT_INPUT, "cannot read '%s', the exported program", path);
+		status = err_errno(err, EXIT_INPUT, "cannot read '%.*s', the exported program", SL(r->exported));
 	} else if (!remote) {
 		json_member_str(o, "path", slice_str(absolute));
 	} else if (mapfile_open(&file, absolute, err) < 0) {
@@ -305,6 +304,8 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	json_member_u64(&o, "seed", spec->seed);
 	json_member_double(&o, "stall", spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
+	if (spec->whole)
+		json_member_bool(&o, "whole", true);
 	int status = out_inputs(&o, r, remote, err);
 	end_message(&o);
 	begin_message(&o, b, "record");

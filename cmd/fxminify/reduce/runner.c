@@ -199,7 +199,8 @@ struct asking {
 	const struct proposals *p;
 	size_t next; /* proposals before it are running or answered */
 	size_t winner;
-	uint8_t *passed; /* only for `ordered`: answered with no */
+	struct candidate won; /* the winner's, unless it was answered from memory */
+	bool has_won, passed; /* passed: one of them did */
 };
 
 static int must_stop(struct runner *r)
@@ -215,13 +216,18 @@ static int must_stop(struct runner *r)
 	return -1;
 }
 
-/* A proposal fails. Later ones are no longer needed. */
-static int won(struct asking *a, size_t index, struct candidate *c, struct err *err)
+/* A proposal fails. Later ones are no longer needed; earlier ones that are running may still win. */
+static void won(struct asking *a, size_t index, struct candidate *c)
 {
-	if (index < a->winner)
-		a->winner = index;
-	cancel_after(a->r, a->p->ordered ? index : RUNNER_NONE);
-	return c ? adopt(a->r, a->p, c, err) : 0;
+	a->winner = index;
+	cancel_after(a->r, index);
+	if (a->has_won)
+		candidate_release(&a->won);
+	a->has_won = c != NULL;
+	if (c) {
+		a->won = *c;
+		*c = (struct candidate){0};
+	}
 }
 
 /* The next proposal: answered from memory, or started. */
@@ -234,7 +240,9 @@ static int propose(struct asking *a, struct err *err)
 		const struct answer *known = answer_of(r, f.pass_key);
 		if (known->known) {
 			r->count.remembered++;
-			return still_fails(known->verdict) ? won(a, i, NULL, err) : 0;
+			if (still_fails(known->verdict))
+				won(a, i, NULL);
+			return 0;
 		}
 	}
 	int made = a->p->make(a->p->ctx, i, &f.c, err);
@@ -245,9 +253,10 @@ static int propose(struct asking *a, struct err *err)
 	if (known.known) {
 		r->count.remembered++;
 		remember(r, f.pass_key, known.verdict);
-		int status = still_fails(known.verdict) ? won(a, i, &f.c, err) : 0;
+		if (still_fails(known.verdict))
+			won(a, i, &f.c);
 		candidate_release(&f.c);
-		return status;
+		return 0;
 	}
 	if (must_stop(r)) {
 		candidate_release(&f.c);
@@ -282,9 +291,11 @@ static int land(struct asking *a, struct err *err)
 	struct flight f = r->flight[at];
 	r->flight[at].c = (struct candidate){0};
 	drop(r, at);
-	int status = still_fails(v) ? won(a, f.index, &f.c, err) : 0;
+	a->passed |= v == VERDICT_PASSES;
+	if (still_fails(v))
+		won(a, f.index, &f.c);
 	candidate_release(&f.c);
-	return status;
+	return 0;
 }
 
 int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err)
@@ -297,7 +308,7 @@ int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, stru
 	while (status == 0) {
 		/* Nothing before the winner is still open: it is the answer. */
 		bool more = a.next < p->n && a.winner == RUNNER_NONE;
-		if (more && r->n_flights < oracle_jobs(r->oracle))
+		if (more && r->n_flights < (p->likely && !a.passed ? 1 : oracle_jobs(r->oracle)))
 			status = propose(&a, err);
 		else if (r->n_flights)
 			status = land(&a, err);
@@ -306,6 +317,12 @@ int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, stru
 	}
 	cancel_after(r, RUNNER_NONE);
 	*winner = a.winner;
+	/* Also if it was stopped: what fails is a result. */
+	struct err ignored;
+	if (a.has_won && adopt(r, p, &a.won, status < 0 ? &ignored : err) < 0)
+		status = -1;
+	if (a.has_won)
+		candidate_release(&a.won);
 	return status;
 }
 
@@ -387,6 +404,12 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 		drop(r, 0);
 	}
 	return 0;
+}
+
+bool runner_passed(struct runner *r, uint64_t key)
+{
+	const struct answer *known = answer_of(r, key_for(r, key));
+	return known->known && known->verdict == VERDICT_PASSES;
 }
 
 int runner_try(struct runner *r, struct candidate *c, enum verdict *v, struct err *err)

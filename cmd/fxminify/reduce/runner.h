@@ -7,12 +7,12 @@
  *     r.best                                                       // the best candidate so far
  *     runner_release(&r);
  *
- * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. A candidate that fails the same way and is an improvement
- * becomes `best` at once, improved() is called, and the journal records it: whenever the process ends, the best so far is on disk.
+ * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. The first that fails the same way, if it is an improvement,
+ * becomes `best`, improved() is called, and the journal records it: whenever the process ends, the best so far is on disk.
  *
  * Not asked again: what was asked before (candidate_hash), in this process or in the journal being resumed; only the original is asked
- * again if locating needs what a journal does not have (want_where). With one job the order of questions, and so the result, is the same
- * every time, except for flaky failures.
+ * again if locating needs what a journal does not have (want_where). The answers decide what is asked next, not the order in which they
+ * come: the result is the same for any number of jobs and on a busy machine, except for flaky failures.
  */
 #ifndef PT2_REDUCE_RUNNER_H
 #define PT2_REDUCE_RUNNER_H
@@ -31,7 +31,7 @@ struct proposals {
 	/* Is c (which fails) better than the best so far? NULL: every one is. */
 	bool (*better)(void *ctx, const struct candidate *c, const struct candidate *best);
 	void *ctx;
-	bool ordered; /* need the first that fails, not any: see search.h */
+	bool likely; /* the first one probably fails: the others wait until one has passed */
 };
 
 struct runner_counts {
@@ -82,10 +82,12 @@ void runner_remember(struct runner *r, const struct journal_record *record);
 /* Tests the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. Again: what was
  * found before is forgotten. */
 int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, struct err *err);
-/* Finds a failing one of n, preferably early (or the first: ordered); RUNNER_NONE. -1: stop, see stopped. */
+/* Finds the first of n that fails; RUNNER_NONE. However many run at a time, it is the same one. -1: stop, see stopped. */
 int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err);
 /* Tests one candidate without changing the best. VERDICT_INFRA: could not tell. -1: stop. */
 int runner_try(struct runner *r, struct candidate *c, enum verdict *v, struct err *err);
+/* Was the question with this key (struct proposals) asked, and did it pass? */
+bool runner_passed(struct runner *r, uint64_t key);
 double runner_clock(const struct runner *r); /* seconds since the start */
 void runner_release(struct runner *r);
 

@@ -45,10 +45,7 @@ static void closed_set(void *ctx, size_t i, uint64_t *set)
 		memset(set, 0, bits_words(q->s->n) * sizeof(*set));
 }
 
-static int ask_closed_sets(struct question *q, size_t n, bool ordered, size_t *winner)
-{
-	return q->s->ask(q->s->user, n, closed_set, q, ordered, winner);
-}
+static int ask_closed_sets(struct question *q, size_t n, size_t *winner) { return q->s->ask(q->s->user, n, closed_set, q, winner); }
 
 /* The requested set may have been smaller than the tested one. */
 static void adopt_winner(struct search *s, struct question *q, size_t winner)
@@ -58,11 +55,11 @@ static void adopt_winner(struct search *s, struct question *q, size_t winner)
 	adopt(s, set);
 }
 
-/* Any n sets that drop something; stops at the first winner. */
-static int ask_and_adopt(struct search *s, struct question *q, size_t n, bool ordered, size_t *winner)
+/* n sets that drop something; stops at the first winner. */
+static int ask_and_adopt(struct search *s, struct question *q, size_t n, size_t *winner)
 {
 	*winner = SEARCH_NONE;
-	int status = ask_closed_sets(q, n, ordered, winner);
+	int status = ask_closed_sets(q, n, winner);
 	if (status == 0 && *winner != SEARCH_NONE)
 		adopt_winner(s, q, *winner);
 	return status;
@@ -94,8 +91,7 @@ int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 	if (!n)
 		return 0;
 	show_phase(s, "Suspects", n);
-	/* In order: a larger one answered sooner would only lead back to the smaller. */
-	return ask_and_adopt(s, &q, n, true, &winner);
+	return ask_and_adopt(s, &q, n, &winner);
 }
 
 /* ---- halving ---- */
@@ -122,7 +118,7 @@ int search_halve(struct search *s)
 		struct question q = {s, half, &h, s->left * 3 / 4};
 		size_t winner;
 		show_phase(s, "Truncate suffix", s->left - h.cut);
-		int status = ask_and_adopt(s, &q, 2, false, &winner);
+		int status = ask_and_adopt(s, &q, 2, &winner);
 		if (status < 0)
 			return -1;
 		if (winner == SEARCH_NONE)
@@ -234,7 +230,7 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 	free(p);
 	struct question q = {s, ahead_set, &a, s->left - 1};
 	size_t winner = SEARCH_NONE;
-	int status = a.n ? ask_closed_sets(&q, a.n, true, &winner) : 0;
+	int status = a.n ? ask_closed_sets(&q, a.n, &winner) : 0;
 	*over = !a.n;
 	if (status == 0) {
 		size_t passed = winner == SEARCH_NONE ? a.n : winner;
@@ -307,7 +303,7 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 	}
 	struct question question = {s, ahead_set, &a, s->left - 1};
 	size_t winner;
-	int status = ask_closed_sets(&question, a.n, true, &winner);
+	int status = ask_closed_sets(&question, a.n, &winner);
 	*fails = status == 0 && winner == 0;
 	return status;
 }
@@ -363,7 +359,7 @@ int search_quickxplain(struct search *s)
 		struct lookahead a = {.s = s, .set = &q.ground, .n = 1};
 		struct question question = {s, the_set, &a, s->left - 1};
 		size_t winner;
-		status = ask_and_adopt(s, &question, 1, true, &winner);
+		status = ask_and_adopt(s, &question, 1, &winner);
 	}
 	free(q.ground);
 	free(e);
@@ -395,7 +391,7 @@ int search_one_minimal(struct search *s)
 		struct question q = {s, without_one, &w, s->left - 1};
 		size_t winner;
 		show_phase(s, "Eliminate one", s->left);
-		int status = ask_and_adopt(s, &q, s->left, false, &winner);
+		int status = ask_and_adopt(s, &q, s->left, &winner);
 		if (status == 0 && winner != SEARCH_NONE)
 			start = (w.start + winner) % w.n;
 		if (status < 0)

@@ -39,10 +39,9 @@ struct search {
 	/* Adds to a set what it requires; NULL: any set is valid. The result is closed, and the closure of a subset of a closed set
 	 * stays inside it. */
 	void (*close)(void *user, uint64_t *set);
-	/* Which of n sets still fails? An empty one is not asked: it passes. ordered: the first of them that does (all before it pass).
-		 * Otherwise any that does, preferably early.
-		 * *winner is SEARCH_NONE if none fails. -1: stop. */
-	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner);
+	/* Which is the first of n sets that still fails? An empty one is not asked: it passes. *winner is SEARCH_NONE if none fails.
+	 * -1: stop. */
+	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, size_t *winner);
 	/* Called with the name of each phase, for a log: "Truncate suffix", "Delta debugging"; may be NULL. */
 	void (*phase)(void *user, const char *name, size_t granularity, size_t left);
 	void *user;
@@ -52,7 +51,7 @@ struct search {
 
 void search_start(struct search *s);
 void search_release(struct search *s);
-/* Adopts the best of n guesses (sets; empty ones are skipped). Finding none is not a failure. */
+/* Adopts the first of n guesses (sets; empty ones are skipped) that fails. Finding none is not a failure. */
 int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n);
 /* The steps, and all of them in turn. */
 int search_halve(struct search *s);

@@ -36,7 +36,7 @@ static int make_edit(void *ctx, size_t i, struct candidate *c, struct err *err)
 /* Tests a list of edits, and adopts the first that still fails. */
 static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner, struct err *err)
 {
-	struct proposals p = {.n = s->edits.n, .make = make_edit, .ctx = s};
+	struct proposals p = {.n = s->edits.n, .make = make_edit, .ctx = s, .likely = true};
 	size_t before = s->r->best.ops;
 	s->r->phase = s->pass->strategy;
 	if (red->strategy)
@@ -80,6 +80,87 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 	return status;
 }
 
+/* ---- all of them at once ---- */
+
+#define EDITS_AT_ONCE 32
+
+/* What most failures do not need: values, sizes, dtypes, ... The second time without what changes the computation. */
+static const unsigned together[] = {
+    1u << SHRINK_MEMORY | 1u << SHRINK_LEAVES | 1u << SHRINK_STRIDES | 1u << SHRINK_VALUES | 1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS |
+	1u << SHRINK_SIZES | 1u << SHRINK_DTYPES,
+    1u << SHRINK_MEMORY | 1u << SHRINK_LEAVES | 1u << SHRINK_STRIDES | 1u << SHRINK_VALUES | 1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS,
+};
+
+struct at_once {
+	struct runner *r;
+	unsigned which;
+	size_t n[ARRAY_LEN(together)]; /* passes that changed something */
+};
+
+/* The first edit of a pass, its boldest, until it lists none. False: it lists none at first. */
+static bool edit_once(struct candidate *c, const struct shrinker *pass, const struct repro *original)
+{
+	struct edits edits = {0};
+	bool any = false;
+	for (int i = 0; i < EDITS_AT_ONCE; i++) {
+		struct candidate next;
+		edits.n = 0;
+		pass->list(c, original, &edits);
+		if (!edits.n)
+			break;
+		candidate_copy(&next, c);
+		if (!pass->apply(&next, original, &edits.v[0])) {
+			candidate_release(&next);
+			break;
+		}
+		candidate_release(c);
+		*c = next;
+		any = true;
+	}
+	free(edits.v);
+	return any;
+}
+
+static int make_at_once(void *ctx, size_t i, struct candidate *c, struct err *err)
+{
+	struct at_once *a = ctx;
+	size_t n = 0;
+	(void)err;
+	candidate_copy(c, &a->r->best);
+	for (int p = 0; p < SHRINK_N; p++)
+		n += (a->which & together[i]) >> p & 1 && edit_once(c, passes[p], a->r->original);
+	a->n[i] = n;
+	if (n > 1) {
+		c->ops = graph_n_ops(&c->graph);
+		return 1;
+	}
+	candidate_release(c); /* one pass alone asks the same */
+	return 0;
+}
+
+/* Usually one test in place of one for each pass. What it leaves, or if it passes, the passes try one by one. */
+static int shrink_at_once(struct reduction *red, unsigned which, struct err *err)
+{
+	struct at_once a = {red->runner, which, {0}};
+	struct pass_note note = {.name = "at once", .did = "kept"};
+	struct proposals p = {.n = ARRAY_LEN(together), .make = make_at_once, .ctx = &a, .likely = true};
+	size_t winner;
+	red->runner->phase = "Simplify inputs";
+	if (red->strategy)
+		red->strategy(red->user, red->runner->phase, p.n, &red->runner->best);
+	if (red->pass)
+		red->pass(red->user, &note);
+	const size_t before = red->runner->best.ops;
+	int status = runner_ask(red->runner, &p, &winner, err);
+	note.ended = true;
+	note.done = winner == RUNNER_NONE ? 0 : a.n[winner];
+	if (red->pass)
+		red->pass(red->user, &note);
+	if (winner != RUNNER_NONE && red->success)
+		red->success(red->user, red->runner->phase, before, red->runner->best.ops);
+	return status;
+}
+
 int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 {
 	bool any = true;
@@ -89,6 +170,8 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 			int p = (i + SHRINK_HEAD) % SHRINK_N;
 			if (round && p == SHRINK_HEAD) /* no other pass changes which lines are needed: run once, first */
 				continue;
+			if (!round && p == SHRINK_MEMORY && which & together[0] && shrink_at_once(red, which, err) < 0)
+				return -1;
 			if (which >> p & 1 && run_pass(red, passes[p], &any, err) < 0)
 				return -1;
 		}

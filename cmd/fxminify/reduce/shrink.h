@@ -16,8 +16,8 @@
  *     constants   numbers become 0, 1; strings and flags stay
  *     head        configuration and environment lines, user Triton kernels' lines (runs first)
  *
- * Each pass lists edits of the best candidate; each edit is a candidate; the first that still fails is adopted and the pass lists edits
- * again. The oracle decides whether a changed graph is a valid program (eager runs first).
+ * Those of inputs are first tried at once. Each pass lists edits of the best candidate; each edit is a candidate; the first that still
+ * fails is adopted and the pass lists edits again. The oracle decides whether a changed graph is a valid program (eager runs first).
  */
 #ifndef PT2_REDUCE_SHRINK_H
 #define PT2_REDUCE_SHRINK_H

@@ -1,4 +1,5 @@
 #include "door/visit.h"
+#include "door/words.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -45,20 +46,6 @@ char *visit_letters(const struct visit *v)
 
 /* ---- from a door's text to words ---- */
 
-struct words {
-	char **v;
-	size_t n, cap;
-};
-
-static void words_release(struct words *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		free(w->v[i]);
-	free(w->v);
-}
-
-static void add_word(struct words *w, const char *text) { PUSH_TO(w->v, w->n, w->cap) = xstrdup(text); }
-
 /* The private folder: made when it is asked for. */
 static const char *folder_of(struct visit *v)
 {
@@ -87,15 +74,15 @@ static void add_expanded(struct visit *v, struct slice word, struct words *w)
 {
 	if (word.n == 3 && *word.p == '{' && word.p[1] == 'c') {
 		for (char *const *c = v->command; *c; c++)
-			add_word(w, *c);
+			words_add(w, *c);
 	} else if (word.n == 3 && *word.p == '{' && word.p[1] == 'i' && !*nth(v, 'I', 1)) {
 		ask_specs(v);
 		for (size_t i = 0; i < v->specs.n; i++)
-			add_word(w, v->specs.v[i]);
+			words_add(w, v->specs.v[i]);
 	} else if (word.n == 3 && *word.p == '{' && word.p[1] != 'd') {
 		for (size_t i = 0; i < v->n; i++)
 			if (stands_for(v, i, word.p[1] == 'i' ? 'I' : word.p[1]))
-				add_word(w, v->thing[i].path);
+				words_add(w, v->thing[i].path);
 	} else {
 		LOCAL_BUF one = {0};
 		const char *open = slice_chr(word, '{'), *close = slice_chr(word, '}');
@@ -104,7 +91,7 @@ static void add_expanded(struct visit *v, struct slice word, struct words *w)
 			buf_adds(&one, nth(v, open[1], is_digit(open[2]) ? (unsigned)(open[2] - '0') : 1));
 			buf_add(&one, close + 1, (size_t)(word.p + word.n - close - 1));
 		}
-		add_word(w, buf_str(&one));
+		words_add(w, buf_str(&one));
 	}
 }
 
@@ -145,13 +132,6 @@ void visit_text(struct visit *v, const char *text, struct buf *b)
 
 static bool is_subcommand(const char *word) { return *word != '-' && *word != '{' && !strchr(word, '/') && !strchr(word, '.'); }
 
-static void insert_word(struct words *w, size_t at, char *word)
-{
-	PUSH_TO(w->v, w->n, w->cap) = NULL;
-	memmove(w->v + at + 1, w->v + at, (w->n - 1 - at) * sizeof(*w->v));
-	w->v[at] = word;
-}
-
 /* The thing that the tool reads from standard input, as it was given: logs and texts, so that the path of the copy does not get into the
  * answer. */
 static const struct thing *piped(const struct visit *v, const char *step)
@@ -171,10 +151,12 @@ static void words_of(struct visit *v, const char *step, struct words *w)
 	const char *second = strchr(step, ' ');
 	expand(v, step, w);
 	if (v->format != FORMAT_TEXT)
-		insert_word(w, 1 + (second && is_subcommand(second + 1) && !strncmp(step, "fxexplain ", 10)),
-			    xstrdup(format_option[v->format]));
+		words_insert(w, 1 + (second && is_subcommand(second + 1) && !strncmp(step, "fxexplain ", 10)),
+			     xstrdup(format_option[v->format]));
+	if (v->no_exec && !strncmp(step, "aoti-checkinputs ", 17))
+		words_insert(w, 1, xstrdup("--no-exec"));
 	if (v->model && (!strncmp(step, "aoti-", 5) || !strncmp(step, "pt2-run", 7)))
-		insert_word(w, 1, xasprintf("--model=%s", v->model));
+		words_insert(w, 1, xasprintf("--model=%s", v->model));
 	const struct thing *in = piped(v, step);
 	for (size_t i = 0; in && i < w->n; i++)
 		if (!strcmp(w->v[i], in->path)) {
@@ -193,10 +175,8 @@ static void run_step(struct visit *v, const char *step, bool collect, struct chi
 		die(EXIT_ENVIRON, "cannot find '%s', a tool of pt2utils: it should lie beside this program", w.v[0]);
 	free(w.v[0]);
 	w.v[0] = xstrdup(tool);
-	insert_word(&w, w.n, NULL);
-	w.n--;
 	struct child_spec spec = {
-	    .argv = (const char *const *)w.v,
+	    .argv = words_argv(&w),
 	    .same_group = true,
 	    .keep_head = 4 << 20,
 	    .keep_tail = 1,
@@ -258,6 +238,54 @@ static void ask_specs(struct visit *v)
 		specs_release(&v->specs);
 }
 
+/* ---- does it run something? ---- */
+
+/* The tool's name as it is installed: in a wheel tlparse is pt2-tlparse. */
+static void show_name(struct words *w)
+{
+	FREED char *file = tool_find(w->v[0]);
+	if (!file || !strcmp(path_base(file), w->v[0]))
+		return;
+	free(w->v[0]);
+	w->v[0] = xstrdup(path_base(file));
+}
+
+/* A program, torch, or the code of a compiled model: not a graph, whose operators are the tools' own. */
+static bool runs_something(const struct visit *v, const char *step)
+{
+	static const char *const always[] = {"fxexplain run", "fxexplain mend", "fxexplain replay", "fxminify"};
+	static const char *const never[] = {"fxexplain", "tlparse", "aoti-checkinputs"};
+	for (size_t i = 0; i < ARRAY_LEN(always); i++)
+		if (!strncmp(step, always[i], strlen(always[i])))
+			return true;
+	bool runs = strstr(step, "{c}") != NULL, reads = false;
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		reads |= !strncmp(step, never[i], strlen(never[i]));
+	for (size_t i = 0; !reads && i < v->n; i++)
+		runs |= v->thing[i].kind == THING_MODEL || v->thing[i].kind == THING_RECORD;
+	return runs;
+}
+
+/* How many steps may be done. */
+static size_t steps_of(struct visit *v, const struct door *d)
+{
+	size_t n = 0;
+	while (n < DOOR_STEPS && d->step[n] && !(v->no_exec && runs_something(v, d->step[n])))
+		n++;
+	if (n == DOOR_STEPS || !d->step[n])
+		return n;
+	LOCAL_BUF b = {0};
+	OWNED(words_release) struct words w = {0};
+	words_of(v, d->step[n], &w);
+	show_name(&w);
+	add_words(&b, w.v, w.n);
+	if (!n)
+		die(EXIT_USAGE, "not run, because of --no-exec: %s", buf_str(&b));
+	if (!v->quiet)
+		note("pt2: not run, because of --no-exec: %s", buf_str(&b));
+	return n;
+}
+
 /* ---- a text goes to both of its readers ---- */
 
 static bool document_of(struct visit *v, const char *step, struct buf *text, struct json_tape *t, uint32_t *root)
@@ -309,16 +337,6 @@ static const char *better_reader(struct visit *v)
 
 /* ---- what is said ---- */
 
-/* The tool's name as it is installed: in a wheel tlparse is pt2-tlparse. */
-static void show_name(struct words *w)
-{
-	FREED char *file = tool_find(w->v[0]);
-	if (!file || !strcmp(path_base(file), w->v[0]))
-		return;
-	free(w->v[0]);
-	w->v[0] = xstrdup(path_base(file));
-}
-
 static void say_what(struct visit *v, const char *step)
 {
 	LOCAL_BUF b = {0};
@@ -367,7 +385,7 @@ static void say_next(struct visit *v, const char *const *next)
 		LOCAL_BUF line = {0};
 		expand(v, next[i], &w);
 		if (v->model)
-			insert_word(&w, 1, xasprintf("--model=%s", v->model));
+			words_insert(&w, 1, xasprintf("--model=%s", v->model));
 		add_words(&line, w.v, w.n);
 		put_dim(&s, first ? "next  " : "      ");
 		first = false;
@@ -382,7 +400,8 @@ int visit_door(struct visit *v, const struct door *d)
 	struct child_result r = {0};
 	const char *const found[] = {d->found, NULL};
 	bool first = false; /* it was the last */
-	for (size_t i = 0; i < DOOR_STEPS && d->step[i]; i++) {
+	const size_t steps = steps_of(v, d);
+	for (size_t i = 0; i < steps; i++) {
 		const char *step = d->step[i];
 		if (!strcmp(step, "fxexplain {X}") && !strcmp(d->verb, "why"))
 			step = better_reader(v);
@@ -391,7 +410,7 @@ int visit_door(struct visit *v, const struct door *d)
 		first = !i;
 		if (r.how != CHILD_EXITED || r.status)
 			break;
-		if (d->step[i + 1])
+		if (i + 1 < steps)
 			child_result_release(&r);
 	}
 	if (r.how == CHILD_EXITED && r.status != EXIT_USAGE && r.status != EXIT_INPUT && r.status != EXIT_ENVIRON)

@@ -31,7 +31,7 @@ extern const char *const visit_format_name[FORMAT_COUNT + 1]; /* NULL-terminated
 extern struct pt2_options {
 	int format; /* enum visit_format */
 	const char *model;
-	bool quiet, json;
+	bool quiet, json, no_exec;
 } pt2_opt;
 extern const char *pt2_python_set; /* PT2_PYTHON as it was set before the settings file was read; NULL */
 static inline enum visit_format visit_format(void) { return pt2_opt.json ? FORMAT_JSON : (enum visit_format)pt2_opt.format; }
@@ -45,6 +45,7 @@ struct visit {
 	struct specs specs; /* inputs generated for a model that was given none, once they are needed */
 	bool specs_asked;
 	bool quiet;         /* only the answers */
+	bool no_exec;       /* neither a program nor a model's code may be run */
 	const char *folder; /* what was read from a pipe lies in it; NULL: nothing was */
 };
 

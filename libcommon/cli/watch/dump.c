@@ -19,6 +19,14 @@ bool dump_like(const char *path)
 	return yes;
 }
 
+static const struct dump_file *file_of(const struct dump *d, struct slice name)
+{
+	for (size_t i = 0; i < d->n_files; i++)
+		if (slice_eq(d->file[i].name, name))
+			return &d->file[i];
+	return NULL;
+}
+
 /* ---- one line ---- */
 
 struct reading {
@@ -81,6 +89,7 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	out->file = json_dup(t, v, "file", &r->d->arena);
 	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad_index(r, "\"file\" is a path, not a file name in this directory");
+	out->together = json_u64(t, json_get(t, v, "place"), &out->place);
 	out->arg = json_index(t, v, "arg", 0);
 	int role = index_of(json_word(t, v, "role"), call_role_word, CALL_ROLES);
 	if (role < 0)
@@ -185,6 +194,27 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 	return status;
 }
 
+/* Those of many tensors. */
+static int map_files(struct dump *d, struct err *err)
+{
+	for (size_t i = 0; i < d->n; i++)
+		for (uint32_t k = 0; k < d->call[i].n_values; k++) {
+			const struct dump_value *v = &d->call[i].value[k];
+			if (!v->together || !v->file.n || file_of(d, v->file))
+				continue;
+			struct dump_file f = {.name = v->file};
+			char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
+			const int r = mapfile_open(&f.map, path, err);
+			free(path);
+			if (r < 0) {
+				dump_close(d);
+				return -1;
+			}
+			PUSH_TO(d->file, d->n_files, d->cap_files) = f;
+		}
+	return 0;
+}
+
 int dump_open(struct dump *d, const char *path, struct err *err)
 {
 	char *index = xasprintf("%s/" DUMP_INDEX, path);
@@ -199,11 +229,14 @@ int dump_open(struct dump *d, const char *path, struct err *err)
 		mapfile_close(&f);
 	}
 	free(index);
-	return r;
+	return r < 0 ? r : map_files(d, err);
 }
 
 void dump_close(struct dump *d)
 {
+	for (size_t i = 0; i < d->n_files; i++)
+		mapfile_close(&d->file[i].map);
+	free(d->file);
 	free(d->call);
 	arena_release(&d->arena);
 	*d = (struct dump){0};
@@ -219,11 +252,26 @@ static bool bits_of(int file, int process)
 	       (file == DTYPE_U16 || file == DTYPE_U8 || file == DTYPE_I16 || file == DTYPE_I8);
 }
 
+static int open_in_file(struct dump_tensor *t, const struct dump *d, const struct dump_value *v, struct err *err)
+{
+	const struct dump_file *f = file_of(d, v->file);
+	int64_t bytes;
+	t->meta = v->meta;
+	tensor_contiguous(&t->meta);
+	if (!f || v->meta.n_dim < 0 || !tensor_extent(&t->meta, &bytes) || v->place > f->map.bytes.n ||
+	    (uint64_t)bytes > f->map.bytes.n - v->place)
+		return err_set(err, EXIT_INPUT, "'%s/%.*s' does not hold %.*s", d->path, SL(v->file), SL(v->buffer));
+	t->data = f->map.bytes.p + v->place;
+	return 0;
+}
+
 int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct dump_value *v, struct err *err)
 {
 	*t = (struct dump_tensor){0};
 	if (!v->file.n)
 		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, SL(v->buffer));
+	if (v->together)
+		return open_in_file(t, d, v, err);
 	char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
 	struct slice data;
 	int r = -1;

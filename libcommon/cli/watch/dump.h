@@ -28,7 +28,8 @@
  *     returned, result  false: it never returned, it crashed; what it returned
  *     values            its tensors: buffer, path (a constant's module path), arg, role ("in", "out", "inout", "constant",
  *                       "model-input", "model-output"), when ("before", "after"), dtype, device, sizes, strides, address (of the first
- *                       element, in that process: tensors that share memory have overlapping ranges), file; and the
+ *                       element, in that process: tensors that share memory have overlapping ranges), file, place (private
+ *                       folders of a tool only, dump_run(): where its elements begin in a file of all tensors); and the
  *                       statistics: elements, nan, inf, neg_inf, zeros, min, max, mean, first_bad
  *
  * .npy has no strides, and no bfloat16: sizes, strides and dtype in the index are those in the process, t.meta those of
@@ -40,6 +41,7 @@
 #ifndef PT2_LIVE_DUMP_H
 #define PT2_LIVE_DUMP_H
 #include "base/arena.h"
+#include "base/io/mapfile.h"
 #include "base/json.h"
 #include "watch/calls.h"
 
@@ -49,6 +51,8 @@
 
 struct dump_value {
 	struct slice buffer, path, file; /* "" if there is none */
+	bool together;                   /* the file is of many tensors; it is at .place, row-major */
+	uint64_t place;
 	uint32_t arg;
 	enum call_role role;
 	bool before;
@@ -85,6 +89,11 @@ struct dump {
 	uint64_t lost;
 	bool cut;            /* its writer did not finish */
 	struct slice failed; /* why the run failed; or empty */
+	struct dump_file {
+		struct slice name;
+		struct mapfile map;
+	} * file; /* of many tensors */
+	size_t n_files, cap_files;
 	struct arena arena;
 };
 

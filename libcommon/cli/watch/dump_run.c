@@ -52,7 +52,7 @@ int dump_run(struct watch_options *o, const char *folder, const char *writer, st
 	struct running r = {0};
 	struct watch w;
 	*ran = (struct dump_ran){0};
-	o->calls.want = CALLS_NAMES | CALLS_SAVE | CALLS_INPUTS;
+	o->calls.want = CALLS_NAMES | CALLS_SAVE | CALLS_INPUTS | CALLS_ARENA;
 	o->calls.last_run = UINT32_MAX;
 	o->calls.lo = (double)-INFINITY;
 	o->calls.hi = (double)INFINITY;

@@ -62,6 +62,8 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	if (v->rec.v.stats.known && v->rec.v.stats.first_bad >= 0)
 		json_member_u64(o, "first_bad", (uint64_t)v->rec.v.stats.first_bad);
 	json_member_some(o, "file", slice_str(file));
+	if (*file && v->rec.v.saved == CALL_SAVED_ARENA)
+		json_member_u64(o, "place", v->rec.v.place);
 	json_close(o);
 }
 

@@ -132,6 +132,13 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 		buf_addf(b, "%llu arguments guarded, %llu not", (unsigned long long)live_event_number(ev, "guarded"),
 			 (unsigned long long)live_event_number(ev, "unguarded"));
 		break;
+	case LIVE_SCALER:
+		buf_addf(b, "process %d: GradScaler %s, its scale %g", (int)ev->pid,
+			 json_flag(ev->tape, ev->root, "made")      ? "made"
+			 : json_flag(ev->tape, ev->root, "skipped") ? "skipped a step"
+								    : "made a step",
+			 json_number(ev->tape, ev->root, "scale", 0));
+		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);
 		add_part(ev, ev->root, "text", ": ", &hold, b);

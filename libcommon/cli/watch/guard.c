@@ -98,6 +98,19 @@ static struct slice member(struct guard *b, const struct live_event *ev, const c
 	return s;
 }
 
+/* Lines, the innermost first. */
+static struct slice asked(struct guard *b, const struct live_event *ev)
+{
+	struct buf lines = {0};
+	json_each(ev->tape, json_get(ev->tape, ev->root, "asked"), k) {
+		json_unescape(ev->tape, k, &lines);
+		buf_addc(&lines, '\n');
+	}
+	const struct slice s = arena_slice(&b->arena, buf_slice(&lines));
+	buf_release(&lines);
+	return s;
+}
+
 static uint64_t elements(const struct live_event *ev)
 {
 	uint64_t n = 1;
@@ -112,7 +125,7 @@ static uint64_t elements(const struct live_event *ev)
 /* Reads up to the end of a cache line past a tensor are in memory that its allocation has anyway. */
 static bool stays_in_padding(const struct guard_finding *f, uint64_t aligned)
 {
-	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent)
+	if (f->kind != GUARD_READ_AFTER || f->first < (int64_t)f->extent || f->steps >= GUARD_STEPS)
 		return false;
 	const int64_t end = (int64_t)((aligned + f->extent + LINE - 1) / LINE * LINE);
 	return (int64_t)aligned + f->last < end;
@@ -125,6 +138,8 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 		b->guarded += live_event_number(ev, "guarded");
 		b->unguarded += live_event_number(ev, "unguarded");
 		b->unguarded_bytes += live_event_number(ev, "unguarded_bytes");
+		if (!b->unordered.n)
+			b->unordered = member(b, ev, "unordered");
 		return;
 	}
 	const struct slice what = json_word(ev->tape, ev->root, "what");
@@ -153,8 +168,12 @@ void guard_take(struct guard *b, const struct watch *w, const struct live_event 
 	f.width = live_event_number(ev, "width");
 	f.bits = live_event_number(ev, "bits");
 	f.thread = live_event_number(ev, "thread");
+	f.steps = live_event_number(ev, "times");
 	f.first = json_int(ev->tape, ev->root, "first", 0);
 	f.last = json_int(ev->tape, ev->root, "last", 0);
+	f.memory = json_get(ev->tape, ev->root, "memory") != NONE;
+	f.code = member(b, ev, "code");
+	f.asked = asked(b, ev);
 	f.in_padding = stays_in_padding(&f, live_event_number(ev, "aligned"));
 	if (m)
 		find_names(b, m, &f);
@@ -214,8 +233,63 @@ static void add_beyond(const struct guard_finding *f, struct buf *b)
 		buf_adds(b, ", in the padding of its memory (harmless today)");
 }
 
+/* "libtorch_cpu.so _ZN2at6native9empty_cpuE...": "libtorch_cpu.so: at::native::empty_cpu". */
+static void put_code(struct buf *b, struct slice code)
+{
+	put_flat(b, slice_until(code, " "), 100);
+	code = slice_behind(code, " ");
+	if (!code.n)
+		return;
+	buf_adds(b, ": ");
+	if (!slice_starts(code, "_Z")) {
+		put_flat(b, code, 100);
+		return;
+	}
+	const char *between = "";
+	for (size_t i = 2, n; i < code.n; i++) {
+		for (n = 0; i < code.n && code.p[i] >= '0' && code.p[i] <= '9' && n < code.n; i++)
+			n = n * 10 + (size_t)(code.p[i] - '0');
+		if (!n && strchr("NLKSt", code.p[i])) /* N: nested; L: static; K: const; St: std */
+			continue;
+		if (!n || n > code.n - i)
+			break;
+		buf_adds(b, between);
+		put_flat(b, slice_of(code.p + i, n), 100);
+		between = "::";
+		i += n - 1;
+	}
+}
+
+/* Of memory outside of its kernel's tensors. */
+static void memory_sentence(const struct guard_finding *f, struct buf *b)
+{
+	if (f->kernel.n)
+		put_flat(b, f->kernel, 300);
+	else if (f->code.n)
+		put_code(b, f->code);
+	else
+		buf_adds(b, "an operator or other code");
+	buf_adds(b, f->writes ? " writes " : " reads ");
+	const int64_t n = f->kind == GUARD_FREED ? 0 : f->first < 0 ? -f->first : f->last + 1 - (int64_t)f->extent;
+	if (n)
+		buf_addf(b, "%lld byte%s %s ", (long long)n, plural((uint64_t)n), f->first < 0 ? "before the start of" : "past the end of");
+	buf_addf(b, "%smemory of %llu bytes", f->kind == GUARD_FREED ? "" : "a piece of ", (unsigned long long)f->extent);
+	if (f->kind == GUARD_FREED && f->buffer.n)
+		buf_addf(b, " that was %.*s", SL(f->buffer));
+	if (f->kind == GUARD_FREED)
+		buf_adds(b, ", which was freed before");
+	else if (f->kernel.n)
+		buf_adds(b, ", none of its tensors");
+	else if (!f->code.n)
+		buf_adds(b, "; noticed later");
+}
+
 static void guard_sentence(const struct guard_finding *f, struct buf *b)
 {
+	if (f->memory) {
+		memory_sentence(f, b);
+		return;
+	}
 	const char *does = f->writes ? "writes" : "reads";
 	if (f->kernel.n)
 		put_flat(b, f->kernel, 300);
@@ -304,6 +378,22 @@ static void add_where(const struct guard_finding *f, struct buf *b)
 	if (f->line.n) {
 		buf_adds(b, between);
 		put_flat(b, f->line, 300);
+		between = ", ";
+	}
+	if (f->memory && f->kernel.n && f->code.n && !f->source.n) {
+		buf_addf(b, "%sin ", between);
+		put_code(b, f->code);
+	}
+}
+
+static void add_askers(const struct guard_finding *f, struct buf *b)
+{
+	struct slice rest = f->asked, one;
+	const char *between = "it was allocated by ";
+	while (slice_line(&rest, &one)) {
+		buf_adds(b, between);
+		put_code(b, one);
+		between = " < ";
 	}
 }
 
@@ -327,9 +417,11 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		buf_adds(&s->b, before);
 		put_text(s, buf_slice(&line));
 		buf_addc(&s->b, '\n');
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < 3; k++) {
 			buf_reset(&line);
-			if (k)
+			if (k == 2)
+				add_askers(f, &line);
+			else if (k)
 				add_instruction(f, &line);
 			else
 				add_where(f, &line);
@@ -347,7 +439,13 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		buf_addf(&s->b, "%zu memory error%s\n", n, plural(n));
 	else
 		buf_adds(&s->b, "no memory error found\n");
-	if (!b->twice)
+	if (b->alloc)
+		buf_addf(
+		    &s->b,
+		    "%smemory itself was guarded: tensors that share memory, writes to inputs and weights, uninitialised memory and races "
+		    "not checked\n",
+		    before);
+	else if (!b->twice)
 		buf_addf(&s->b,
 			 "%sone call of each kernel for each of the program's: uninitialised memory, freed memory and races not checked\n",
 			 before);
@@ -356,6 +454,15 @@ void guard_show(struct screen *s, const struct guard *b, const char *before)
 		    &s->b,
 		    "%suninitialised memory, freed memory and races were checked in the first %d of %llu runs, all else in every one\n",
 		    before, GUARD_FULL_RUNS, (unsigned long long)b->runs);
+	if (b->unordered.n) {
+		struct buf line = {0};
+		buf_addf(&line, "%sthe order of OpenMP's chunks could not be changed (", before);
+		put_flat(&line, b->unordered, 100);
+		buf_adds(&line, "): races checked only by comparing with one thread");
+		put_text(s, buf_slice(&line));
+		buf_addc(&s->b, '\n');
+		buf_release(&line);
+	}
 	if (b->unguarded) {
 		buf_addf(&s->b, "%s%llu argument%s could not be guarded (", before, (unsigned long long)b->unguarded, plural(b->unguarded));
 		put_bytes(&s->b, b->unguarded_bytes);
@@ -398,6 +505,11 @@ static void json_finding(struct json_out *o, const struct guard_finding *f)
 	json_member_some(o, "python", f->line);
 	json_member_some(o, "weight", f->path);
 	json_member_some(o, "when", f->when);
+	if (f->memory) {
+		json_member_u64(o, "memory", f->extent);
+		json_member_some(o, "code", f->code);
+		json_member_lines(o, "allocated", f->asked);
+	}
 	if (f->width) {
 		json_member_u64(o, "width", f->width);
 		json_member_u64(o, "vector_bits", f->bits);
@@ -412,6 +524,9 @@ void guard_json(struct json_out *o, const struct guard *b)
 	json_member_u64(o, "guarded", b->guarded);
 	json_member_u64(o, "unguarded", b->unguarded);
 	json_member_u64(o, "unguarded_bytes", b->unguarded_bytes);
+	if (b->alloc)
+		json_member_str(o, "guards", SLICE("memory"));
+	json_member_some(o, "unordered", b->unordered);
 	json_member_u64(o, "runs", b->runs);
 	json_member_u64(o, "full_runs", !b->twice ? 0 : b->runs < GUARD_FULL_RUNS ? b->runs : GUARD_FULL_RUNS);
 	json_member_arr(o, "findings");

@@ -1,7 +1,7 @@
 /* guard.h - --bounds: which kernel touched memory that it was not given; the findings of libprobe/guard.h, with names and lines.
  *
  *     struct watch_options o = {.calls = {.want = CALLS_NAMES}, .model = "model.pt2", ...};
- *     guard_want(&o.calls, o.how.bounds, o.command != NULL);
+ *     guard_want(&o.calls, &o.how, o.command != NULL);
  *     ... watch_run(&w, &o, &err)
  *     w.guard->v[i].what, .kernel, .buffer, ...
  *     guard_show(&screen, w.guard, "aoti-verify: ");
@@ -20,6 +20,7 @@
 #include "base/tool/screen.h"
 #include "watch/watch.h"
 
+enum { GUARD_STEPS = 64 };    /* as in libprobe/guard.h */
 enum { GUARD_FULL_RUNS = 2 }; /* of a model (libprobe/guard_call.h, guard_runs_twice) */
 
 #define GUARD_KINDS(X) \
@@ -53,8 +54,11 @@ struct guard_finding {
 	struct slice source;                                     /* of the kernel; empty: unknown */
 	uint32_t model, pid, run, call, contract_call, arg, text_line, source_line; /* NONE, 0: unknown */
 	uint64_t elements, extent, ip, width, bits, thread;                         /* width 0: unknown */
-	int64_t first, last;                                                        /* bytes from its first element */
+	uint64_t steps;      /* reads that faulted; GUARD_STEPS: maybe more, which may reach further */
+	int64_t first, last; /* bytes from its first element */
 	int item;
+	bool memory;              /* no tensor of the kernel's, but memory of .extent bytes (--bounds=alloc); .kernel may be empty */
+	struct slice code, asked; /* of .memory: where the access was made; who asked for it, the innermost first: "a < b < c" */
 };
 
 struct guard {
@@ -62,14 +66,19 @@ struct guard {
 	size_t n, cap;
 	uint64_t guarded, unguarded, unguarded_bytes; /* arguments of calls, in the runs reported */
 	uint64_t runs;                                /* of all models */
-	bool twice; /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
+	struct slice unordered; /* what a model uses of OpenMP whose chunks could not be reordered: "GOMP_loop_runtime_start"; empty */
+	bool alloc;             /* --bounds=alloc */
+	bool twice;             /* the first GUARD_FULL_RUNS of them were checked in full: else kernels ran once for each call */
 	struct arena arena;
 };
 
 /* Sets .want, if asked. */
-static inline void guard_want(struct calls_config *c, bool asked, bool live)
+static inline void guard_want(struct calls_config *c, const struct run_how *how, bool live)
 {
-	c->want |= !asked ? 0u : (unsigned)CALLS_BOUNDS | (live ? 0u : (unsigned)CALLS_BOUNDS_TWICE);
+	c->want |= !how->bounds        ? 0u
+		   : how->bounds_alloc ? (unsigned)(CALLS_BOUNDS | CALLS_BOUNDS_ALLOC)
+		   : live              ? (unsigned)CALLS_BOUNDS
+				       : (unsigned)(CALLS_BOUNDS | CALLS_BOUNDS_TWICE);
 }
 /* Runs a model guarded, and nothing else. out: its outputs; may be NULL. */
 int guard_run(const struct watch_options *o, struct guard *b, struct run_result *out, struct err *err);

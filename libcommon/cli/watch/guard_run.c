@@ -3,6 +3,17 @@
 
 #include <math.h>
 
+enum { GUARD_RECORDS = 4096 }; /* of the log, of which only the last ones are needed, if the model dies: findings are events */
+
+int run_take_bounds(void *how, const char *value, struct err *err)
+{
+	struct run_how *h = how;
+	h->bounds = true;
+	h->bounds_alloc = value && *value;
+	return !h->bounds_alloc || !strcmp(value, "alloc") ? 0
+							   : err_set(err, EXIT_USAGE, "'%s' is unknown: only 'alloc' may follow", value);
+}
+
 static void drain(void *user, struct watch *w)
 {
 	struct watch_call c;
@@ -15,10 +26,10 @@ int guard_run(const struct watch_options *o, struct guard *b, struct run_result 
 {
 	struct watch_options own = *o;
 	struct watch w;
-	own.calls = (struct calls_config){.want = CALLS_NAMES | CALLS_BOUNDS | CALLS_BOUNDS_TWICE,
-					  .last_run = UINT32_MAX,
-					  .lo = (double)-INFINITY,
-					  .hi = (double)INFINITY};
+	own.how.bounds = true;
+	own.calls = (struct calls_config){
+	    .want = CALLS_NAMES, .records = GUARD_RECORDS, .last_run = UINT32_MAX, .lo = (double)-INFINITY, .hi = (double)INFINITY};
+	guard_want(&own.calls, &own.how, false);
 	own.tick = drain;
 	if (watch_run(&w, &own, err) < 0)
 		return -1;

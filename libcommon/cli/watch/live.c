@@ -157,7 +157,8 @@ static int put_jit(struct live *l, struct err *err)
 	static const char *const files[][2] = {{"sitecustomize.py", "after_import.py"},
 					       {"sitecustomize.py", "sitecustomize.py"},
 					       {"rewrite.py", "rewrite.py"},
-					       {"nodes.py", "nodes.py"}};
+					       {"nodes.py", "nodes.py"},
+					       {"scaler.py", "scaler.py"}};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));
 	if (make_folder(path, 0700) < 0)
@@ -193,7 +194,7 @@ static int set_up(struct live *l, struct err *err)
 
 static void take_down(struct live *l, bool keep)
 {
-	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so"};
+	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so", "libpt2alloc.so"};
 	char path[PATH_MAX];
 	for (int i = 0; i < MAX_CLIENTS; i++) {
 		close_fd(&l->client[i].fd);
@@ -449,9 +450,10 @@ static bool wants_to_be_first(const char *preload)
 	return strstr(preload, "libasan") || strstr(preload, "libtsan") || strstr(preload, "libclang_rt.");
 }
 
-static char *preload_variable(const char *library)
+static char *preload_variable(const char *probe, bool alloc)
 {
 	const char *old = getenv("LD_PRELOAD");
+	FREED char *beside = part_alloc(probe), *library = xasprintf("%s%s%s", probe, alloc ? ":" : "", alloc ? beside : "");
 	if (!old || !*old)
 		return xasprintf("LD_PRELOAD=%s", library);
 	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library) : xasprintf("LD_PRELOAD=%s:%s", library, old);
@@ -494,7 +496,8 @@ static int run_preloaded(struct live *l, char *const *command, struct err *err)
 	char library[PATH_MAX];
 	if (set_up(l, err) < 0 || find_library(l, library, err) < 0)
 		return -1;
-	char *dir = xasprintf("%s=%s", live_env_name(LIVE_ENV_DIR), l->dir), *preload = preload_variable(library);
+	char *dir = xasprintf("%s=%s", live_env_name(LIVE_ENV_DIR), l->dir),
+	     *preload = preload_variable(library, l->o->calls && l->o->calls->want & CALLS_BOUNDS_ALLOC);
 	char *fail = xasprintf("%s=%d", live_env_name(LIVE_ENV_FAIL), l->o->fail);
 	char *no_check = xasprintf("%s=%d", live_env_name(LIVE_ENV_NO_CHECK), l->o->no_check);
 	char *python = l->o->apart ? NULL : python_path(l); /* NULL ends the list */

@@ -87,46 +87,16 @@ static bool known_place(const struct nan_value *v) { return v->storage != NONE |
 
 /* ---- findings ---- */
 
-static void copy_text(struct arena *a, struct slice *s) { *s = arena_slice(a, *s); }
-
-static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call *from)
-{
-	*to = *from;
-	copy_text(&n->arena, &to->c.model);
-	copy_text(&n->arena, &to->c.text);
-	copy_text(&n->arena, &to->c.name);
-	copy_text(&n->arena, &to->c.nodes);
-	copy_text(&n->arena, &to->c.aten);
-	copy_text(&n->arena, &to->ended);
-	to->c.value = NULL;
-	to->c.n_values = 0;
-	to->value = arena_alloc(&n->arena, (from->n_values + 1) * sizeof(*to->value));
-	for (uint32_t i = 0; i < from->n_values; i++) {
-		to->value[i] = from->value[i];
-		copy_text(&n->arena, &to->value[i].v.buffer);
-		copy_text(&n->arena, &to->value[i].v.path);
-		copy_text(&n->arena, &to->value[i].v.file);
-	}
-}
-
-static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == NONE ? SLICE("") : f->call.value[i].v.buffer; }
-
-static bool findings_alike(const struct nan_finding *a, const struct nan_finding *b)
-{
-	if (a->kind != b->kind || a->call.c.model_id != b->call.c.model_id)
-		return false;
-	/* A NaN that was there before is one finding, no matter which calls read it. */
-	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != NONE && b->cause != NONE)
-		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
-	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
-	       slice_eq(name_of(a, a->bad), name_of(b, b->bad));
-}
+#define HELD (UINT32_C(1) << 31) /* an index of .held */
 
 /* Its index; NONE if there are too many. */
 static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 {
+	uint32_t held;
+	if (nan_hold(n, f, &held))
+		return held | HELD;
 	for (size_t i = 0; i < n->n; i++)
-		if (findings_alike(&n->finding[i], f)) {
+		if (nan_alike(&n->finding[i], f)) {
 			n->finding[i].times++;
 			return (uint32_t)i;
 		}
@@ -134,17 +104,19 @@ static uint32_t add_finding(struct nan *n, const struct nan_finding *f)
 		n->more++;
 		return NONE;
 	}
-	struct nan_finding *to = &PUSH_TO(n->finding, n->n, n->cap);
-	*to = *f;
-	to->times = 1;
-	copy_call(n, &to->call, &f->call);
-	/* Looks at the elements at one place of this output. */
-	bool placed = to->bad != NONE && to->call.value[to->bad].has_element;
-	for (uint32_t i = 0; i < to->call.n_values && !placed; i++)
-		to->call.value[i].has_element = false;
-	copy_text(&n->arena, &to->inf_kernel);
-	copy_text(&n->arena, &to->inf_buffer);
+	nan_keep(n, &PUSH_TO(n->finding, n->n, n->cap), f);
 	return (uint32_t)n->n - 1;
+}
+
+static void count_passed(struct nan *n, uint32_t finding)
+{
+	if (finding == NONE)
+		return;
+	struct nan_held *h = finding & HELD ? &n->held[finding & ~HELD] : NULL;
+	if (h && h->finding == NONE)
+		h->passed_on++;
+	else
+		n->finding[h ? h->finding : finding].passed_on++;
 }
 
 /* ---- one call ---- */
@@ -243,6 +215,8 @@ static void mark_since(struct nan *n, const struct nan_call *c)
 		if (n->usual.n < MAX_PLACES)
 			intern_add(&n->usual, k);
 	} else if (intern_find(&n->usual, k) == NONE) {
+		n->since_seq = c->c.seq;
+		n->since_pid = c->c.pid;
 		n->since =
 		    (struct nan_since){keep_text(n, c->c.model), keep_text(n, c->c.name), keep_text(n, out->v.buffer), c->c.run, c->c.call};
 	}
@@ -273,8 +247,7 @@ static void take_bad(struct nan *n, const struct nan_call *c, uint32_t out, enum
 	} else {
 		const struct nan_place *p = known_place(in) ? find_place(n, c, in, false) : NULL;
 		if (p) {
-			if (p->finding != NONE)
-				n->finding[p->finding].passed_on++;
+			count_passed(n, p->finding);
 			mark(n, c, p->finding, p->ignored);
 			return;
 		}
@@ -348,6 +321,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 
 void nan_release(struct nan *n)
 {
+	nan_scaler_release(n);
 	free(n->finding);
 	free(n->place);
 	intern_release(&n->places);

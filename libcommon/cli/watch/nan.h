@@ -20,6 +20,7 @@
 #include "model/contract/contract.h"
 #include "base/hash.h"
 #include "watch/dump.h"
+#include "watch/watch.h"
 
 enum nan_kind {
 	NAN_PRODUCED,  /* inputs clean, output not */
@@ -38,6 +39,7 @@ struct nan_options {
 	bool inf;       /* infinities count, too */
 	bool range;     /* and numbers outside lo..hi */
 	bool constants; /* constants count on their own */
+	bool skipped;   /* what GradScaler skips, too */
 	double lo, hi;
 	const char *const *ignore; /* globs on kernels, buffers and module paths */
 	size_t n_ignore;
@@ -46,12 +48,14 @@ struct nan_options {
 /* Why, by evaluation: which node of the graph turns NaN first, with what the call had read (cmd/aoti-nanassert/evaluate.c). */
 struct nan_cause {
 	bool found;          /* else see .clean and .unknown */
+	bool finite;         /* found, and no infinity led to it, or one that is not an overflow: log(0), 1 / 0 */
 	bool clean;          /* node by node there is no NaN: the compiled kernel computes something else */
 	struct slice text;   /* "mul(0, log(0) = -inf) = nan at [3, 1]" */
 	struct slice reason; /* "0 * -inf"; may be empty */
 	struct slice node, op;
 	struct slice place;    /* "loss.py:19"; may be empty, as the next */
 	struct slice line;     /* "app/loss.py:19 in f: e = p * torch.log(p)" */
+	struct slice other;    /* of a package: the program's own line that called it; of an optimizer: torch's; may be empty */
 	struct slice infinity; /* where the infinities that it met began: "log(0) = -inf at [3, 1], loss.py:19"; may be empty */
 	struct slice unknown;  /* why it could not be evaluated */
 };
@@ -103,9 +107,26 @@ struct nan_finding {
 	const struct slice *pre, *node, *line;
 	uint32_t n_pre, n_nodes, n_lines;
 	const struct nan_cause *why; /* NULL: not evaluated. Owned by who evaluates */
+	/* Its process has a torch.amp.GradScaler, which did not skip the step (skipped 0) or skipped this many in a row that had it, with
+	 * these scales. */
+	bool scaled;
+	uint32_t skipped;
+	double scale_from, scale_to;
 };
 
 #define NAN_FINDINGS 256 /* distinct ones that are kept */
+
+/* Found in a process with a torch.amp.GradScaler: no finding unless its step is not skipped, or it stays. */
+struct nan_held {
+	struct nan_finding f, now; /* the first and the last of the row */
+	uint64_t times, passed_on;
+	uint32_t finding; /* as which it is reported; NONE */
+	uint32_t row;     /* skipped steps in a row that had it */
+	size_t last;      /* the number of the last */
+	bool overflows;   /* it came after the loss was scaled: a smaller scale may end it */
+	bool judged;      /* for who evaluates it: done */
+	double from, to;  /* the scale in the first and the last of the row */
+};
 
 struct nan {
 	struct nan_options o;
@@ -119,11 +140,39 @@ struct nan {
 	struct nan_since since;
 	struct nan_place *place;
 	size_t cap_place;
+	/* nan_scaler.c */
+	struct nan_scaler *scaler;
+	struct nan_held *held;
+	struct nan_seen *seen;
+	size_t n_scalers, cap_scalers, n_held, cap_held, n_seen, cap_seen;
+	uint64_t skipped_steps; /* by GradScalers, and nothing in them is reported */
+	uint64_t since_seq;
+	uint32_t since_pid;
 };
 
 /* Everything is copied. */
 void nan_take(struct nan *n, const struct nan_call *c);
 void nan_release(struct nan *n);
+
+/* ---- nan_scaler.c: what torch.amp.GradScaler skips ---- */
+
+/* Each event of a scaler, in order; before the calls of its process that came after its first one are taken. */
+struct watch_scaler;
+void nan_scaler(struct nan *n, const struct watch_scaler *w);
+/* Decides what was found in steps that have ended: it stays .held, or becomes a finding. ended: no more comes, and a step without an
+ * update was not skipped. */
+void nan_settle(struct nan *n, bool ended);
+/* What is held becomes a finding: it is not the scaler's. */
+void nan_alarm(struct nan *n, uint32_t held);
+/* For nan.c. False: its process has no scaler. */
+bool nan_hold(struct nan *n, const struct nan_finding *f, uint32_t *held);
+void nan_scaler_release(struct nan *n);
+
+/* ---- nan_keep.c, for the other two ---- */
+
+/* Equal calls? */
+bool nan_alike(const struct nan_finding *a, const struct nan_finding *b);
+void nan_keep(struct nan *n, struct nan_finding *to, const struct nan_finding *f);
 
 /* ---- nan_source.c: where a kernel comes from ---- */
 

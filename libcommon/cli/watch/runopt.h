@@ -23,7 +23,8 @@ struct run_how {
 	const char *weights; /* a file (tensor/weights/weights.h) with the model's weights; NULL: its own, or its package's */
 	/* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model; at most RUN_MAX_LOAD */
 	struct opt_list load;
-	bool bounds;   /* kernels get guarded copies of their tensors (watch/guard.h) */
+	/* Kernels get guarded copies of their tensors (watch/guard.h), or (bounds_alloc) memory itself is guarded. */
+	bool bounds, bounds_alloc;
 	int runs;      /* 0: 1; each with the same inputs; the last one's outputs are returned */
 	int timeout_s; /* 0: 600 */
 };
@@ -40,8 +41,8 @@ struct run_how {
 	OPT_LIST(0, "load", "LIB", &(how).load, "load a library of custom operators (TORCH_LIBRARY)", .rare = true, \
 		 .more = "Requires --torch; may be given again.")
 #define RUN_OPT_BOUNDS(how) \
-	OPT_FLAG(0, "bounds", &(how).bounds, "find reads and writes outside of tensors", \
-		 .more = "CPU kernels only. Each of their tensors lies against an unmapped page.")
+	OPT_CALL(0, "bounds", "[=alloc]", run_take_bounds, &(how), "find reads and writes outside of tensors", \
+		 .more = "CPU only. Kernels get guarded copies of their tensors; alloc: guard memory itself, for operators, too.")
 #define RUN_OPT_TIMEOUT(how) OPT_INT(0, "timeout", "SECONDS", &(how).timeout_s, 1, 1000000, "stop the model after SECONDS (default: 600)")
 /* Of a tool that watches a command, too: which graphs, and which of their runs. */
 #define RUN_OPT_GRAPH(t_) OPT_STRING(0, "graph", "GLOB", &(t_), "watch only these torch.compile graphs: 3_backward")
@@ -56,6 +57,9 @@ struct run_how {
 #define RUN_RULE_GRAPH(example) {.of = "graph", .without = OPT_COMMAND, .text = "--graph requires a command: " example}
 /* clang-format on */
 #define RUN_INPUT_TEXT "INPUT: a file (.npy .npz .safetensors .pt), FILE:KEY, or a spec: f32[8,10]."
+
+/* --bounds[=alloc]; how: a struct run_how. */
+int run_take_bounds(void *how, const char *value, struct err *err);
 
 static inline void run_how_release(struct run_how *how) { opt_list_release(&how->load); }
 

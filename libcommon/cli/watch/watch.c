@@ -273,6 +273,18 @@ static void add_bounds(struct watch *w, const struct live_event *ev)
 		guard_take(w->guard, w, ev);
 }
 
+static void add_scaler(struct watch *w, const struct live_event *ev)
+{
+	PUSH_TO(w->scaler, w->n_scalers, w->cap_scalers) = (struct watch_scaler){
+	    .pid = (uint32_t)ev->pid,
+	    .made = json_flag(ev->tape, ev->root, "made"),
+	    .skipped = json_flag(ev->tape, ev->root, "skipped"),
+	    .seq = live_event_number(ev, "seq"),
+	    .scaled = live_event_number(ev, "scaled"),
+	    .scale = json_number(ev->tape, ev->root, "scale", 0),
+	};
+}
+
 static void on_event(void *user, const struct live_event *ev)
 {
 	struct watch *w = user;
@@ -289,6 +301,8 @@ static void on_event(void *user, const struct live_event *ev)
 		add_line(w, ev);
 	else if (ev->kind == LIVE_BOUNDS || ev->kind == LIVE_BOUNDS_SUMMARY)
 		add_bounds(w, ev);
+	else if (ev->kind == LIVE_SCALER && w->o->scalers)
+		add_scaler(w, ev);
 	if (ev->model == LIVE_NO_MODEL || !(m = watch_find_model(w, ev->model)))
 		return;
 	if (ev->kind == LIVE_CONTRACT && !m->has_contract) {
@@ -412,6 +426,7 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 	if (w->guard) {
 		w->guard->runs = w->live.calls;
 		w->guard->twice = o->calls.want & CALLS_BOUNDS_TWICE;
+		w->guard->alloc = o->calls.want & CALLS_BOUNDS_ALLOC;
 	}
 	if (r < 0)
 		watch_release(w);
@@ -435,6 +450,7 @@ void watch_release(struct watch *w)
 	if (w->guard)
 		guard_release(w->guard);
 	free(w->guard);
+	free(w->scaler);
 	run_result_release(&w->outputs);
 	live_result_release(&w->live);
 	if (w->job)

@@ -39,6 +39,7 @@ struct watch_options {
 	void (*tick)(void *user, struct watch *w);
 	void *user;
 	bool quiet;
+	bool scalers; /* fill in w.scaler */
 };
 
 /* The graph of a bundle (kept.h) as its own process knew it: what a rerun shows. Paths; table and text may be NULL. */
@@ -103,6 +104,15 @@ struct watch_graph {
 	uint32_t n;
 };
 
+/* A torch.amp.GradScaler was made, or has updated its scale (event.h). */
+struct watch_scaler {
+	uint32_t pid;
+	bool made, skipped;
+	uint64_t seq;    /* of the last call before that */
+	uint64_t scaled; /* of the first call after it had scaled a loss in that step; 0: none */
+	double scale;    /* of that step */
+};
+
 struct watch_open;
 struct guard;
 struct watch_answer;
@@ -119,8 +129,10 @@ struct watch {
 	struct buf asides;         /* what was not understood in the process, one per line */
 	struct watch_graph *graph; /* in the order they first appeared */
 	size_t n_graphs, cap_graphs;
-	struct buf device;   /* device-fault and device-finding events (event.h), one per line; read by ima.h */
-	struct guard *guard; /* of bounds events (guard.h); NULL: none came */
+	struct buf device;           /* device-fault and device-finding events (event.h), one per line; read by ima.h */
+	struct guard *guard;         /* of bounds events (guard.h); NULL: none came */
+	struct watch_scaler *scaler; /* in order; who reads them sets n_scalers to 0 */
+	size_t n_scalers, cap_scalers;
 	bool ended, opened;
 
 	/* private */

@@ -17,7 +17,8 @@ static const char *const schemas[] = {
 #define FAMILIES(X) \
 	X(view) X(copy) X(unary) X(binary) X(pointwise) X(factory) X(reduce) X(norm) X(turn) X(product) X(recurrent) X(pool) \
 	X(fft) X(spectral) X(resample) X(grid) X(random) X(einsum) X(patches) X(search) X(bag) X(linalg) X(index) X(scatter) \
-	X(scan) X(sort) X(named) X(quantized) X(fakequant) X(derived) X(margin) X(vision) X(torchao) X(onednn) X(prims) X(composite) X(loss)
+	X(scan) X(sort) X(named) X(quantized) X(fakequant) X(derived) X(margin) X(vision) X(torchao) X(edge) X(onednn) X(prims) X(composite) \
+	X(loss)
 /* clang-format on */
 #define DECLARE(name) extern const struct aten_entry aten_##name##_entries[];
 FAMILIES(DECLARE)

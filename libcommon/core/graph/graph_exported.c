@@ -181,13 +181,25 @@ static struct slice node_name(struct exported *x, uint32_t obj, struct slice tar
 	return slice_of(dot + 1, (size_t)((end ? end : target.p + target.n) - dot - 1));
 }
 
+/* executorch's edge dialect has torch's operators under another name, and some of its own (dim_order_ops). */
+static struct slice read_target(struct exported *x, uint32_t tok)
+{
+	static const char before[] = "executorch.exir.dialects.edge._ops.";
+	const struct slice text = json_text_at(&x->t, tok, &x->b);
+	LOCAL_BUF b = {0};
+	if (!slice_starts(text, before))
+		return graph_text(x->g, graph_intern(x->g, text));
+	buf_addf(&b, "torch.ops.%.*s", SL(slice_behind(text, before)));
+	return graph_text(x->g, graph_intern(x->g, buf_slice(&b)));
+}
+
 static int read_node(struct exported *x, uint32_t obj)
 {
 	uint32_t target_tok = json_get_as(&x->t, obj, "target", JSON_STRING), inputs = json_get_as(&x->t, obj, "inputs", JSON_ARRAY);
 	struct operands o = {0};
 	if (target_tok == NONE || inputs == NONE)
 		return gx_bad(x, obj, "missing target or inputs of a node");
-	struct slice target = graph_text(x->g, graph_intern(x->g, json_text_at(&x->t, target_tok, &x->b)));
+	struct slice target = read_target(x, target_tok);
 	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
 	uint32_t name = graph_intern(x->g, node_name(x, obj, target));
 	x->node = name;

@@ -94,7 +94,7 @@ int calls_create(const char *folder, const struct calls_config *config, make_fn 
 
 /* ---- files of tensors ---- */
 
-const char *const call_saved_ending[CALL_SAVEDS] = {"", ".npy", ".safetensors"};
+const char *const call_saved_ending[CALL_SAVEDS] = {"", ".npy", ".safetensors", ".arena"};
 
 /* Letters, digits, '_' and '-' as they are; all else is '_'. */
 static size_t add_word(char *name, size_t n, const char *word, size_t max)
@@ -114,6 +114,10 @@ void calls_file_name(const struct call_record *v, const char *call, const char *
 	name[0] = 0;
 	if (v->what != CALL_VALUE || v->v.saved == CALL_UNSAVED || v->v.saved >= CALL_SAVEDS)
 		return;
+	if (v->v.saved == CALL_SAVED_ARENA) {
+		snprintf(name, CALLS_FILE_NAME, "p%u%s", v->pid, call_saved_ending[CALL_SAVED_ARENA]);
+		return;
+	}
 	const bool of_run = v->v.role == CALL_ROLE_MODEL_INPUT || v->v.role == CALL_ROLE_MODEL_OUTPUT;
 	/* A model that has no number of its own, or a call outside of any Run, is identified by process and call. */
 	if (v->run == CALLS_NO_RUN)

@@ -51,7 +51,7 @@
 
 #define CALLS_FILE "calls"
 #define CALLS_FILE_NAMES "names"
-#define CALLS_MAGIC "PT2CALL2"
+#define CALLS_MAGIC "PT2CALL3"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
 /* Room by default. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
 #define CALLS_RECORDS (1u << 18)  /* 16 MB */
@@ -83,6 +83,9 @@ enum calls_want {
 				* is copied before it, up to 64 MiB a call; the copy of more is missing */
 	CALLS_BOUNDS = 1 << 20,       /* CPU kernels get guarded copies of their tensors: what they touch besides is an event (event.h) */
 	CALLS_BOUNDS_TWICE = 1 << 21, /* ... and run twice, on differently filled ones */
+	CALLS_ARENA = 1 << 22,        /* with CALLS_SAVE: all tensors of a process are in one file, one after the other */
+	CALLS_BOUNDS_ALLOC = 1 << 23, /* ... or instead of copies the memory of tensors itself is guarded (libprobe/heap/heap.h) */
+	CALLS_ANY_RUN = 1 << 24,      /* with CALLS_RECORD: of every watched Run, whatever it computes */
 	CALLS_SYNC = 256,             /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
@@ -138,8 +141,14 @@ extern const char *const call_role_word[CALL_ROLES];
 static inline const char *call_role_name(unsigned r) { return r < CALL_ROLES ? call_role_word[r] : "?"; }
 
 /* Its file in save_dir. */
-enum call_saved { CALL_UNSAVED, CALL_SAVED_NPY, CALL_SAVED_SAFETENSORS, CALL_SAVEDS };
-extern const char *const call_saved_ending[CALL_SAVEDS]; /* "", ".npy", ".safetensors" */
+enum call_saved {
+	CALL_UNSAVED,
+	CALL_SAVED_NPY,
+	CALL_SAVED_SAFETENSORS,
+	CALL_SAVED_ARENA, /* its elements only, row-major, from call_value.place of its process's file on (CALLS_ARENA) */
+	CALL_SAVEDS
+};
+extern const char *const call_saved_ending[CALL_SAVEDS]; /* "", ".npy", ".safetensors", ".arena" */
 #define CALLS_FILE_NAME 256                              /* room for its name */
 
 #define CALL_DIMS 8
@@ -156,7 +165,8 @@ struct call_value {
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
 	double element;
-	uint64_t at; /* linear index plus 1; 0: unknown */
+	uint64_t at;    /* linear index plus 1; 0: unknown */
+	uint64_t place; /* CALL_SAVED_ARENA: in bytes */
 };
 
 #define CALL_LAUNCH_ARGS 20
@@ -221,7 +231,7 @@ struct calls_room {
 		struct call_launch launch;
 		struct call_replay replay;
 	};
-	uint64_t zero[6];
+	uint64_t zero[5];
 };
 _Static_assert(sizeof(struct calls_room) == 320, "five cache lines");
 
@@ -464,7 +474,7 @@ void calls_close(struct calls_reader *r);
 
 /* The name of the file that a CALL_VALUE is saved to, in save_dir; "" when it is not saved. Both sides make it from the record's numbers
  * and, letter by letter, from the names of the call (but not of a Run) and the buffer: m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy.
- * Never a path. */
+ * Never a path. An arena is its process's: p1234.arena. */
 void calls_file_name(const struct call_record *value, const char *call, const char *buffer, char name[CALLS_FILE_NAME]);
 /* Has it this form? */
 bool calls_is_file_name(const char *name);

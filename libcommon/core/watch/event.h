@@ -52,10 +52,17 @@
  *                    unsteady (its results depend on memory outside its tensors), freed (memory of a tensor that is no more), wild
  *                    (a fault far away: the process dies). run, call, contract_call, kernel; the tensor: arg, buffer, role, dtype,
  *                    item (bytes of an element), sizes, strides, extent (bytes), aligned (its address modulo 64); first, last: bytes
- *                    from its first element; writes; of a fault ip (in the model's file), thread, and what the instruction was: width
- *                    (bytes), bits (of a vector register), operand. Once for each kernel, argument and what
+ *                    from its first element; writes; of a fault ip (in the model's file), thread, times (of reads: how
+ *                    many faulted, up to 64), and what the instruction was: width
+ *                    (bytes), bits (of a vector register), operand. Once for each kernel, argument and what.
+ *                    With CALLS_BOUNDS_ALLOC also in memory other than the call's tensors, or outside of a call: memory (its bytes),
+ *                    code ("libfoo.so symbol" of a fault), asked: the code that allocated it, the innermost first
  *     bounds-summary run; guarded: arguments of kernels in it; unguarded, unguarded_bytes: those for which there was no memory, or
- *                    that could not be examined. At the end of a model's first run, and of each with some unguarded
+ *                    that could not be examined; unordered: why chunks of its parallel loops could not be
+ *                    reordered. At the end of a model's first run, and of each with some unguarded
+ *     scaler         a torch.amp.GradScaler was made (made: true), or has updated its scale: seq, of the last call before (calls.h);
+ *                    scaled, of the first call after it had scaled a loss in this step, or 0; scale, before it; skipped: it had found
+ *                    infinities, and there was no step of an optimizer
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
@@ -83,6 +90,7 @@
 	X(GRAPH, "graph") \
 	X(BOUNDS, "bounds") \
 	X(BOUNDS_SUMMARY, "bounds-summary") \
+	X(SCALER, "scaler") \
 	X(STEPPED_ASIDE, "stepped-aside")
 
 /* clang-format off */

@@ -1,76 +1,65 @@
 """pt2utils: tools for people whose torch.compile or AOTInductor program is broken, wrong or slow.
 
-The tools are programs, installed beside python: `tlparse -h` (pt2-tlparse in the wheel, as the Rust tlparse is a
-program of that name), `man fxexplain`. This module finds them and reads what they write:
-
     >>> import pt2utils
+    >>> with pt2utils.watch() as w:                  # what torch.compile does in this block
+    ...     step(batch)
+    >>> w.summary.graph_breaks, [f.title for f in w.findings]
+    >>> pt2utils.explain(model, batch)               # like torch._dynamo.explain, with causes and fixes
+    >>> pt2utils.load("trace.log")                   # of a log that TORCH_TRACE wrote
+    >>> pt2utils.contract("model.pt2").inputs        # what a compiled model expects
+    >>> pt2utils.check("model.pt2", batch).fits
+    >>> pt2utils.run_model("model.pt2", batch).values
+    >>> pt2utils.verify("exported.pt2", "model.pt2", batch).status
+
+Answers are dataclasses (pt2utils.documents); `.raw` is the JSON that the tool wrote. In a notebook, findings show themselves. save_repro() is
+called inside a program, where it fails: it writes what fxminify needs. Importing pt2utils imports neither torch nor numpy.
+
+The tools are programs, installed beside python: `tlparse -h` (pt2-tlparse in the wheel, as the Rust tlparse is a
+program of that name), `man fxexplain`. tools() finds them, run() returns what one writes:
+
     >>> sorted(pt2utils.tools())
     ['aoti-checkinputs', ..., 'fxexplain', 'fxminify', 'pt2', 'pt2-run', 'pt2-tlparse']
     >>> pt2utils.run("fxexplain", "trace.log")["summary"]
 
-save_repro() is called inside a program, where it fails: it writes what fxminify needs.
-
-`python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one.
+`python -m pt2utils` lists the tools, `python -m pt2utils TOOL ...` runs one. `@pytest.mark.pt2(graph_breaks=0)` limits what a test
+compiles (docs/user/PYTHON.md).
 """
-import csv
-import importlib.metadata
-import json
+from __future__ import annotations
+
+import importlib
 import os
-import shutil
-import subprocess
+from typing import TYPE_CHECKING, Any, List
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-__all__ = ["Error", "run", "save_repro", "tools"]
+from ._tools import HERE, Error, Path, path, run, tools
 
+if TYPE_CHECKING:
+    from . import documents
+    from ._explanation import Explanation, load
+    from ._models import Contract, Run, Verification, check, contract, run_model, verify
+    from ._watch import Watch, explain, watch
 
-class Error(Exception):
-    """A tool that has no document to give: .status (2 usage, 3 input, 4 environment) and .message, what it said."""
-
-    def __init__(self, status, message):
-        super().__init__(message or "status %d" % status)
-        self.status, self.message = status, message
-
-
-def tools():
-    """Names of the tools and where they are: those of the installed package, else those beside it (pip install --target) or on PATH."""
-    try:
-        package = importlib.metadata.distribution("pt2utils")
-        # Its .files, from Python 3.12 on, leaves out what does not lie where RECORD says.
-        files = [row[0] for row in csv.reader((package.read_text("RECORD") or "").splitlines()) if row]
-        programs = [os.fspath(package.locate_file(f)) for f in files if os.path.basename(os.path.dirname(f)) == "bin"]
-        names = [os.path.basename(p) for p in programs if os.path.basename(p) != "pt2utils"]
-    except importlib.metadata.PackageNotFoundError:  # the sources, and programs that were installed from them
-        programs, cmd = [], os.path.join(HERE, "..", "..", "..", "cmd")
-        names = os.listdir(cmd) if os.path.isdir(cmd) else []
-    found = {os.path.basename(p): os.path.realpath(p) for p in programs if os.path.basename(p) in names and os.path.exists(p)}
-    if not found:
-        where = os.pathsep.join((os.path.join(os.path.dirname(HERE), "bin"), os.environ.get("PATH", os.defpath)))
-        found = {name: path for name in names for path in [shutil.which(name, path=where)] if path}
-    return found
+__all__ = ["Contract", "Error", "Explanation", "Run", "Verification", "Watch", "check", "contract", "documents", "explain", "load", "path", "run", "run_model",
+           "save_repro", "tools", "verify", "watch"]
+# Imported when they are used: pytest imports this package in every run of it.
+_WHERE = {"Explanation": "_explanation", "load": "_explanation", "Contract": "_models", "Run": "_models", "Verification": "_models", "check": "_models",
+          "contract": "_models", "run_model": "_models", "verify": "_models", "Watch": "_watch", "explain": "_watch", "watch": "_watch"}
 
 
-def path(tool):
-    """Where this tool is, under its name or as pt2-TOOL."""
-    found = tools()
-    for name in (tool, "pt2-" + tool):
-        if name in found:
-            return found[name]
-    raise Error(4, "pt2utils has no tool '%s' here: %s" % (tool, ", ".join(sorted(found)) or "none is on PATH"))
+if not TYPE_CHECKING:  # else any name would be right
+
+    def __getattr__(name: str) -> Any:
+        if name == "documents":
+            return importlib.import_module("pt2utils.documents")
+        if name in _WHERE:
+            return getattr(importlib.import_module("pt2utils." + _WHERE[name]), name)
+        raise AttributeError("module 'pt2utils' has no attribute '%s'" % name)
 
 
-def run(tool, *args, **how):
-    """The document that `TOOL --json ARGS...` writes, parsed; `how` goes to subprocess.run (input, cwd, env, timeout).
-
-    A finding (status 1) and an answer in part (5) are documents like others; without one, Error.
-    """
-    done = subprocess.run([path(tool), "--json", *map(os.fspath, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        raise Error(done.returncode, done.stderr.decode("utf-8", "replace").strip()) from None
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})
 
 
-def save_repro(fn, *args, path="minifier_launcher.py", accuracy=False, **kwargs):
+def save_repro(fn: Any, *args: Any, path: Path = "minifier_launcher.py", accuracy: bool = False, **kwargs: Any) -> List[str]:
     """Writes the graphs of this call as programs with their real inputs, to be reduced by `fxminify PATH`; returns their paths.
 
         for step, batch in enumerate(data):
@@ -84,9 +73,10 @@ def save_repro(fn, *args, path="minifier_launcher.py", accuracy=False, **kwargs)
     import importlib.util
 
     for where in (os.path.join(HERE, "_catch.py"), os.path.join(HERE, "..", "..", "..", "share", "fxminify", "catch.py")):
-        if os.path.exists(where):
-            spec = importlib.util.spec_from_file_location("pt2utils._catch", where)
+        spec = importlib.util.spec_from_file_location("pt2utils._catch", where) if os.path.exists(where) else None
+        if spec is not None and spec.loader is not None:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
-            return module.save_repro(fn, args, kwargs, path, accuracy)
+            saved: List[str] = module.save_repro(fn, args, kwargs, path, accuracy)
+            return saved
     raise Error(4, "pt2utils is incomplete: _catch.py is missing")

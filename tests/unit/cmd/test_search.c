@@ -36,7 +36,7 @@ static bool fails(const struct world *x, const uint64_t *set)
 	}
 }
 
-static int ask(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+static int ask(void *user, size_t n, search_set_fn *set, void *ctx, size_t *winner)
 {
 	struct world *x = user;
 	size_t words = (x->n + 63) / 64;
@@ -58,7 +58,6 @@ static int ask(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered
 		if (x->verdict[id])
 			*winner = i;
 	}
-	(void)ordered;
 	free(s);
 	return 0;
 }
@@ -198,7 +197,7 @@ static void (*closing)(void *, uint64_t *);
 static size_t least_asked; /* the smallest set that was */
 
 /* Only what can stand is asked about, and never what is left itself; an empty set is no question. */
-static int ask_closed(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+static int ask_closed(void *user, size_t n, search_set_fn *set, void *ctx, size_t *winner)
 {
 	struct world *x = user;
 	size_t words = bits_words(x->n), status = 0;
@@ -220,7 +219,6 @@ static int ask_closed(void *user, size_t n, search_set_fn *set, void *ctx, bool 
 		if (fails(x, s))
 			*winner = i;
 	}
-	(void)ordered;
 	free(s);
 	free(closed);
 	return (int)status;

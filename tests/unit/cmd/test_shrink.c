@@ -95,6 +95,7 @@ static struct runner r;
 static struct words oracle;
 static struct buf result, source;
 static bool guess;
+static const struct suspects *suspects;
 
 #define NODES 0x10000u
 #define PASS(p) (1u << SHRINK_##p)
@@ -119,7 +120,7 @@ static void reduce(const char *text, const char *const *has, const char *const *
 	assert_int_equal(runner_baseline(&r, &whole, &out, &err), 1);
 	candidate_release(&whole);
 	if (passes & NODES)
-		assert_int_equal(reduce_nodes(&red, NULL, &err), 0);
+		assert_int_equal(reduce_nodes(&red, suspects, &err), 0);
 	assert_int_equal(reduce_rest(&red, passes & SHRINK_ALL, &err), 0);
 	buf_reset(&result);
 	fxcode_write(&r.best.graph, FXCODE_RUNNABLE, &result);
@@ -209,6 +210,77 @@ static void test_bypass(void **state)
 	assert_int_equal(r.best.ops, 4);
 	assert_line("sum_1 = torch.ops.aten.sum.dim_IntList(relu, [1])");
 	assert_line("tanh = torch.ops.aten.tanh.default(mul)");
+	done();
+}
+
+/* Of 12 suspects in a row the first alone passes, then 8 of them, then all; what is part of these is not asked. */
+static void test_suspects(void **state)
+{
+	(void)state;
+	struct buf b = {0}, names = {0};
+	struct slice name[12];
+	buf_adds(&b, HEAD "x: \"f32[4, 4]\"):\n");
+	for (int i = 0; i < 40; i++) {
+		if (i >= 10 && i < 22)
+			buf_addf(&names, "s%02d ", i);
+		buf_addf(&b, A "s%02d: \"f32[4, 4]\" = torch.ops.aten.%s.default(%s%.0d)\n", i,
+			 i == 12   ? "relu"
+			 : i == 30 ? "cos"
+				   : "sin",
+			 i > 10 ? "s"
+			 : i    ? "s0"
+				: "x",
+			 i ? i - 1 : 0);
+	}
+	buf_adds(&b, A "return (s39,)\n");
+	for (size_t i = 0; i < 12; i++)
+		name[i] = slice_of(names.p + 4 * i, 3);
+	const struct suspects twelve = {name, 12, 0};
+	suspects = &twelve;
+	oracle.asked = 0;
+	reduce(buf_str(&b), LIST("relu", "cos"), NULL, NODES);
+	assert_int_equal(r.best.ops, 2);
+	const size_t with = oracle.asked;
+	done();
+	/* Two suspects that fail together are the second question. */
+	const struct slice both[] = {SLICE("s12"), SLICE("s30")};
+	const struct suspects pair = {(struct slice *)(uintptr_t)both, 2, 0};
+	suspects = &pair;
+	oracle.asked = 0;
+	reduce(buf_str(&b), LIST("relu", "cos"), NULL, NODES);
+	assert_int_equal(r.best.ops, 2);
+	assert_true(oracle.asked <= 8 && oracle.asked < with);
+	suspects = NULL;
+	done();
+	oracle.asked = 0;
+	reduce(buf_str(&b), LIST("relu", "cos"), NULL, NODES);
+	assert_int_equal(r.best.ops, 2);
+	assert_true(with <= oracle.asked + 4); /* three that pass, not 15 */
+	buf_release(&b);
+	buf_release(&names);
+	done();
+}
+
+/* Values, inputs, sizes and dtypes in one question; if that passes, without sizes and dtypes. */
+static void test_at_once(void **state)
+{
+	(void)state;
+	static const char text[] =
+	    HEAD "x: \"f64[4, 8]\", y: \"f64[4, 8]\", z: \"f64[4, 8]\"):\n" A "add: \"f64[4, 8]\" = torch.ops.aten.add.Tensor(x, y)\n" A
+		 "mul: \"f64[4, 8]\" = torch.ops.aten.mul.Tensor(add, z)\n" A "return (mul,)\n";
+	static const unsigned all = PASS(VALUES) | PASS(INPUTS) | PASS(SIZES) | PASS(DTYPES);
+	oracle.asked = 0;
+	reduce(text, LIST("add.Tensor", "mul.Tensor"), NULL, all);
+	assert_int_equal(r.best.n_feeds, 1);
+	assert_sizes(0, "1 1");
+	assert_int_equal(meta_of(0).dtype, DTYPE_F32);
+	assert_int_equal(oracle.asked, 2); /* and the original */
+	done();
+	oracle.asked = 0;
+	reduce(text, LIST("add.Tensor", "f64[4, 8]"), NULL, all);
+	assert_int_equal(r.best.n_feeds, 1);
+	assert_sizes(0, "4 8");
+	assert_int_equal(meta_of(0).dtype, DTYPE_F64);
 	done();
 }
 
@@ -556,11 +628,22 @@ static void test_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_bypass),    cmocka_unit_test(test_unknown_shapes),    cmocka_unit_test(test_outputs),
-	    cmocka_unit_test(test_tuples),    cmocka_unit_test(test_values_and_inputs), cmocka_unit_test(test_sizes),
-	    cmocka_unit_test(test_dtypes),    cmocka_unit_test(test_symbols),           cmocka_unit_test(test_arguments_and_constants),
-	    cmocka_unit_test(test_subgraphs), cmocka_unit_test(test_kinds_of_inputs),   cmocka_unit_test(test_head),
-	    cmocka_unit_test(test_hash),      cmocka_unit_test(test_document),
+	    cmocka_unit_test(test_bypass),
+	    cmocka_unit_test(test_suspects),
+	    cmocka_unit_test(test_at_once),
+	    cmocka_unit_test(test_unknown_shapes),
+	    cmocka_unit_test(test_outputs),
+	    cmocka_unit_test(test_tuples),
+	    cmocka_unit_test(test_values_and_inputs),
+	    cmocka_unit_test(test_sizes),
+	    cmocka_unit_test(test_dtypes),
+	    cmocka_unit_test(test_symbols),
+	    cmocka_unit_test(test_arguments_and_constants),
+	    cmocka_unit_test(test_subgraphs),
+	    cmocka_unit_test(test_kinds_of_inputs),
+	    cmocka_unit_test(test_head),
+	    cmocka_unit_test(test_hash),
+	    cmocka_unit_test(test_document),
 	};
 	return RUN(tests);
 }

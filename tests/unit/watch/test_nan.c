@@ -377,12 +377,103 @@ static void test_trace(void **state)
 	buf_release(&b);
 }
 
+/* ---- torch.amp.GradScaler ---- */
+
+/* What the process had found up to this call; scaled: the first call after the loss was scaled. */
+static void step(uint64_t seq, uint64_t scaled, bool skipped, double scale)
+{
+	const struct watch_scaler w = {.pid = 7, .made = !seq, .seq = seq, .scaled = scaled, .skipped = skipped, .scale = scale};
+	nan_scaler(&n, &w);
+	nan_settle(&n, false);
+}
+
+static void produce(uint64_t seq, const char *kernel)
+{
+	call = (struct nan_call){.value = values, .nth = NONE};
+	call.c = (struct dump_call){.name = slice_str(kernel), .returned = true, .pid = 7, .seq = seq, .call = 1};
+	in("a", "");
+	out("b", "n");
+	take();
+}
+
+static void test_scaler(void **state)
+{
+	(void)state;
+	step(0, 0, false, 0);
+	produce(3, "cpp_fused_log_0");
+	step(5, 1, true, 8);
+	step(15, 11, false, 4);
+	assert_int_equal(n.skipped_steps, 1);
+	found("");
+
+	/* The second step was not skipped. */
+	step(0, 0, false, 0);
+	produce(3, "cpp_fused_log_0");
+	step(5, 1, true, 8);
+	produce(13, "cpp_fused_div_0");
+	step(15, 11, false, 4);
+	assert_int_equal(n.skipped_steps, 1);
+	assert_int_equal(n.finding[0].skipped, 0);
+	found("cpp_fused_div_0 produced nan x1+0");
+
+	/* Before the loss is scaled, the second one in a row stays; the first is shown. */
+	step(0, 0, false, 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		produce(10 * i + 3, "cpp_fused_log_0");
+		step(10 * i + 5, 10 * i + 4, true, (double)(8 >> i));
+	}
+	assert_int_equal(n.skipped_steps, 0);
+	assert_int_equal(n.finding[0].call.c.seq, 3);
+	assert_int_equal(n.finding[0].skipped, 2);
+	assert_true(n.finding[0].scale_from == 8 && n.finding[0].scale_to == 4);
+	found("cpp_fused_log_0 produced nan x3+0");
+
+	/* After it, a smaller scale may end it: twelve in a row do not end. */
+	step(0, 0, false, 0);
+	for (uint64_t i = 0; i < 30; i++) {
+		if (i != 11)
+			produce(10 * i + 3, "cpp_fused_log_0");
+		step(10 * i + 5, 10 * i + 2, i != 11, 65536);
+		if (i == 22)
+			assert_int_equal(n.n, 0);
+	}
+	assert_int_equal(n.finding[0].call.c.seq, 123);
+	assert_int_equal(n.skipped_steps, 11);
+	found("cpp_fused_log_0 produced nan x29+0");
+
+	/* Calls may be read before the events of their steps; the last has none. */
+	step(0, 0, false, 0);
+	produce(3, "cpp_fused_log_0");
+	produce(13, "cpp_fused_div_0");
+	produce(23, "cpp_fused_log_0");
+	step(5, 1, true, 8);
+	step(15, 0, true, 4);
+	assert_int_equal(n.n, 0);
+	nan_settle(&n, true);
+	found("cpp_fused_log_0 produced nan x2+0");
+
+	/* Judged by who evaluates it. */
+	step(0, 0, false, 0);
+	produce(3, "cpp_fused_log_0");
+	step(5, 1, true, 8);
+	nan_alarm(&n, 0);
+	nan_alarm(&n, 0);
+	assert_int_equal(n.skipped_steps, 0);
+	found("cpp_fused_log_0 produced nan x1+0");
+
+	n.o.skipped = true;
+	step(0, 0, false, 0);
+	produce(3, "cpp_fused_log_0");
+	found("cpp_fused_log_0 produced nan x1+0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_produced), cmocka_unit_test(test_before), cmocka_unit_test(test_storage), cmocka_unit_test(test_inf),
 	    cmocka_unit_test(test_options),  cmocka_unit_test(test_many),   cmocka_unit_test(test_ops),     cmocka_unit_test(test_guesses),
 	    cmocka_unit_test(test_element),  cmocka_unit_test(test_unread), cmocka_unit_test(test_sources), cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_scaler),
 	};
 	return RUN(tests);
 }

@@ -478,6 +478,13 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 	return o->n > 0;
 }
 
+/* An empty tensor has no data. */
+static bool is_empty(const struct firstnan *f, uint32_t node)
+{
+	const struct aten_value *v = &f->value[node - f->first];
+	return f->state[node - f->first] != FIRSTNAN_FAILED && v->kind == ATEN_TENSOR && !aten_numel(v->tensor);
+}
+
 /* One node at one element of (one of) its results, without that. */
 static void add_expression(const struct telling *t, uint32_t node, const struct aten_tensor *out, int64_t at, int depth)
 {
@@ -500,6 +507,12 @@ static void add_expression(const struct telling *t, uint32_t node, const struct 
 		buf_addc(t->text, ')');
 		if (!depth)
 			reason_of_reduction(t->reason, name, &s);
+		return;
+	}
+	if (is_one_of(name, reductions) && first && first->kind == GV_NODE && is_empty(f, first->node)) {
+		buf_addf(t->text, "%.*s(no elements)", SL(name));
+		if (!depth)
+			buf_addf(t->reason, "%.*s of no elements", SL(name));
 		return;
 	}
 	buf_addf(t->text, "%.*s(", SL(name));
@@ -550,4 +563,26 @@ void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct b
 	struct buf reason = {0};
 	explain(&(struct telling){f, true, text, &reason}, node);
 	buf_release(&reason);
+}
+
+bool firstnan_pole(const struct firstnan *f, uint32_t node)
+{
+	static const char *const logs[] = {"log", "log2", "log10", "reciprocal", "rsqrt", NULL};
+	const struct slice name = base_name(f->g, node);
+	const bool divides = slice_is(name, "div") || slice_is(name, "true_divide");
+	const bool power = slice_is(name, "pow");
+	const struct aten_tensor *out = firstnan_tensor(f, node);
+	const struct gvalue *a = arg_of(f, node, divides);
+	const struct aten_tensor *in = a && a->kind == GV_NODE ? firstnan_tensor(f, a->node) : NULL;
+	const int64_t at = out ? first_bad(&(struct telling){.f = f, .inf = true}, out) : -1;
+	double v;
+	if (at < 0 || (!divides && !power && !is_one_of(name, logs) && !slice_is(name, "log1p")))
+		return false;
+	if (in) {
+		const int64_t place = same_place(in, out, at);
+		v = place < 0 ? 1 : element(in, place);
+	} else if (!a || !literal(f, a, &v)) {
+		return false;
+	}
+	return slice_is(name, "log1p") ? v == -1 : v == 0;
 }

@@ -205,6 +205,26 @@ static bool take_size(struct firstnan *f, uint32_t node)
 	return true;
 }
 
+/* Without elements: whatever it is computed of. */
+static bool take_empty(struct firstnan *f, uint32_t node)
+{
+	const struct gmeta *m = tensor_meta_of(f, node);
+	int64_t size[ATEN_DIMS], stride[ATEN_DIMS], n = 1;
+	struct aten_tensor *kept = NULL;
+	if (!m || !plain_sizes(f, m, size, stride))
+		return false;
+	for (uint32_t d = 0; d < m->n_dim; d++)
+		n *= size[d];
+	if (n)
+		return false;
+	ATEN_TRY("value") { kept = aten_keep(aten_new(m->dtype, (int)m->n_dim, size, m->has_stride ? stride : NULL)); }
+	if (ATEN_END || !kept)
+		return false;
+	f->value[node - f->first] = aten_of(kept);
+	f->state[node - f->first] = FIRSTNAN_COMPUTED;
+	return true;
+}
+
 /* In-place operators work on a copy, so that other nodes' values stay. */
 static int eval_node(struct firstnan *f, uint32_t node, struct err *err)
 {
@@ -253,7 +273,7 @@ static void compute(struct sweep *s, uint32_t node)
 	struct firstnan *f = s->f;
 	const struct gnode *n = &f->g->node[node];
 	struct err err;
-	if (n->op == GRAPH_PLACEHOLDER && take_size(f, node))
+	if ((n->op == GRAPH_PLACEHOLDER && take_size(f, node)) || take_empty(f, node))
 		return;
 	if (n->op == GRAPH_PLACEHOLDER)
 		unknown(f, node, "its value was not among what was read");
@@ -403,6 +423,24 @@ static bool try_operand(void *user, uint32_t operand)
 		n->depth--;
 	}
 	return !n->found;
+}
+
+bool firstnan_other_line(const struct firstnan *f, uint32_t node, const struct srcloc *shown, struct srcloc *at)
+{
+	const uint32_t own = f->g->node[node].stack;
+	struct slice text = f->stack && f->stack[node - f->first].n ? f->stack[node - f->first]
+			    : own != NONE                           ? graph_text(f->g, own)
+								    : SLICE("");
+	const bool of_package = srcloc_origin(shown->file) == SRCLOC_PACKAGE;
+	struct srcloc one;
+	bool found = false;
+	while (srcloc_next(&text, &one)) {
+		if (of_package ? srcloc_origin(one.file) != SRCLOC_USER : !slice_has(one.file, "torch/optim/"))
+			continue;
+		*at = one;
+		found = true;
+	}
+	return found;
 }
 
 bool firstnan_line(const struct firstnan *f, uint32_t node, struct srcloc *at)

@@ -55,8 +55,13 @@ void firstnan_explain_infinity(const struct firstnan *f, uint32_t node, struct b
 /* Where the infinities that it met began: the first node, in the graph's order, that holds one although no operand of it does; NONE: there
  * was none, or they were read. */
 uint32_t firstnan_infinity(const struct firstnan *f, uint32_t node);
+/* Is the infinity of a node that firstnan_infinity gave a pole, as log(0) or 1 / 0? Else it is an overflow. */
+bool firstnan_pole(const struct firstnan *f, uint32_t node);
 /* The innermost line of the user's program that a node comes from; if it has none, that of its nearest operand, or user. */
 bool firstnan_line(const struct firstnan *f, uint32_t node, struct srcloc *at);
+/* A second line of the same node: where the user's own program called the package that the first is in, or what an optimizer of torch
+ * computes there. */
+bool firstnan_other_line(const struct firstnan *f, uint32_t node, const struct srcloc *shown, struct srcloc *at);
 
 /* ---- shared by firstnan.c and explain.c ---- */
 

@@ -3,31 +3,91 @@
 
 #include <math.h>
 
+static size_t words_of(const struct cut *k) { return k->v->ref->n / 64 + 1; }
+
+static void make_tables(struct cut *k)
+{
+	const uint32_t n = k->v->ref->n;
+	k->by_node = xcalloc(n + 1, sizeof(*k->by_node));
+	k->layout = xcalloc(n + 1, sizeof(*k->layout));
+	k->value = xcalloc(n + 1, sizeof(*k->value));
+	k->state = xcalloc(n + 1, 1);
+	k->touched = xcalloc(words_of(k), sizeof(*k->touched));
+}
+
+static void free_tables(struct cut *k)
+{
+	free(k->by_node);
+	free(k->layout);
+	free(k->value);
+	free(k->state);
+	free(k->touched);
+}
+
+/* Tables as long as the graph, for every call: of a large graph they would be fresh pages each time. */
 void cut_begin(struct cut *k, struct verify *v, uint32_t call)
 {
+	struct cut *room = v->room;
 	*k = (struct cut){.v = v, .first = call};
-	k->by_node = xcalloc(v->ref->n + 1, sizeof(*k->by_node));
-	k->layout = xcalloc(v->ref->n + 1, sizeof(*k->layout));
-	k->value = xcalloc(v->ref->n + 1, sizeof(*k->value));
-	k->state = xcalloc(v->ref->n + 1, 1);
+	if (room && !room->lent) {
+		*k = *room;
+		k->first = call;
+		k->lent = room->lent = true;
+		return;
+	}
+	make_tables(k);
+	if (room)
+		return;
+	v->room = xcalloc(1, sizeof(*v->room));
+	*v->room = *k;
+	k->lent = v->room->lent = true;
+}
+
+/* The next node after `at` (-1: the first) that is touched; NONE. */
+static uint32_t next_touched(const struct cut *k, int64_t at)
+{
+	const size_t words = words_of(k);
+	size_t w = (size_t)(at + 1) / 64;
+	uint64_t bits = w < words ? k->touched[w] & ~UINT64_C(0) << (at + 1) % 64 : 0;
+	while (!bits && ++w < words)
+		bits = k->touched[w];
+	return bits ? (uint32_t)(w * 64 + (size_t)__builtin_ctzll(bits)) : NONE;
+}
+
+static void touch(struct cut *k, uint32_t node)
+{
+	k->state[node] = 1;
+	k->touched[node / 64] |= UINT64_C(1) << node % 64;
 }
 
 static void forget_values(struct cut *k)
 {
-	for (uint32_t i = 0; i < k->v->ref->n; i++) {
+	for (uint32_t i = next_touched(k, -1); i != NONE; i = next_touched(k, i)) {
 		if (k->state[i] == 2)
 			aten_value_release(&k->value[i]);
 		k->state[i] = 0;
+		k->touched[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
 }
 
 void cut_end(struct cut *k)
 {
 	forget_values(k);
-	free(k->by_node);
-	free(k->layout);
-	free(k->value);
-	free(k->state);
+	if (!k->lent) {
+		free_tables(k);
+		return;
+	}
+	memset(k->by_node, 0, k->v->ref->n * sizeof(*k->by_node));
+	memset(k->layout, 0, k->v->ref->n * sizeof(*k->layout));
+	k->v->room->lent = false;
+}
+
+void cut_room_release(struct verify *v)
+{
+	if (v->room)
+		free_tables(v->room);
+	free(v->room);
+	v->room = NULL;
 }
 
 double cut_nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x)
@@ -51,19 +111,27 @@ static bool is_leaf(const struct cut *k, uint32_t node)
 static bool want_operand(void *user, uint32_t operand)
 {
 	struct cut *k = user;
-	k->state[operand - k->v->ref->first] = 1;
+	touch(k, operand - k->v->ref->first);
 	return true;
+}
+
+/* The last node before `at` that is touched; NONE. */
+static uint32_t last_touched(const struct cut *k, uint32_t at)
+{
+	size_t w = at / 64;
+	uint64_t bits = k->touched[w] & ((UINT64_C(1) << at % 64) - 1);
+	while (!bits && w-- > 0)
+		bits = k->touched[w];
+	return bits ? (uint32_t)(w * 64 + 63 - (size_t)__builtin_clzll(bits)) : NONE;
 }
 
 /* Marks what a node needs. False: part of that is unknown. */
 static bool mark(struct cut *k, uint32_t node)
 {
 	const struct reference *ref = k->v->ref;
-	k->state[node] = 1;
+	touch(k, node);
 	k->inputs = false;
-	for (uint32_t i = node + 1; i-- > 0;) {
-		if (k->state[i] != 1)
-			continue;
+	for (uint32_t i = node; i != NONE; i = last_touched(k, i)) { /* operands come before it */
 		if (!ref->known[i])
 			return false;
 		if (i != node && i < ref->program->n_inputs && ref->program->input[i].from == PROGRAM_INPUT && !k->by_node[i] &&
@@ -339,9 +407,7 @@ int cut_compute(struct cut *k, uint32_t node, enum precision p, struct numbers *
 	forget_values(k);
 	if (!mark(k, node))
 		return -1;
-	for (uint32_t i = 0; i <= node; i++) {
-		if (k->state[i] != 1)
-			continue;
+	for (uint32_t i = next_touched(k, -1); i != NONE; i = next_touched(k, i)) {
 		if (i != node && is_leaf(k, i)) {
 			if (leaf(k, i, p, &k->value[i], &err) < 0)
 				return k->state[i] = 0, -1;

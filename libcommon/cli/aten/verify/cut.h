@@ -27,11 +27,14 @@ struct cut {
 	uint64_t seed; /* of ROUNDED and PERTURBED: another rounding */
 	/* A run from there: values by node, in the node's types or in float64. */
 	struct aten_value *value;
-	uint8_t *state; /* 1: needed; 2: computed by this run; 3: the reference's */
+	uint8_t *state;    /* 1: needed; 2: computed by this run; 3: the reference's */
+	uint64_t *touched; /* bits: of whose state is not 0 */
+	bool lent;         /* the tables are v->room's, which calls use one after the other */
 };
 
 void cut_begin(struct cut *k, struct verify *v, uint32_t call);
 void cut_end(struct cut *k);
+void cut_room_release(struct verify *v);
 /* How far off a node may be to count as the tensor's node: a tensor is within tolerance of many, so only those as close as
  * the closest, except for rounding, are used. */
 double cut_nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x);

@@ -139,8 +139,6 @@ void verify_drawn(struct verify *v)
 	}
 	if (any) {
 		reference_relist(v->ref);
-		free(v->by_numel);
-		v->n_by_numel = 0;
 		verify_index(v);
 	}
 	free(s.v);

@@ -15,27 +15,40 @@ static int by_numel(const void *a, const void *b)
 
 void verify_index(struct verify *v)
 {
+	free(v->by_numel);
 	v->by_numel = xcalloc(v->ref->n + 1, sizeof(*v->by_numel));
+	v->n_by_numel = v->n_groups = 0;
 	for (uint32_t i = 0; i < v->ref->n; i++)
 		if (reference_is_tensor(v->ref, i))
 			v->by_numel[v->n_by_numel++] = i;
 	sorting = v->ref;
 	qsort(v->by_numel, v->n_by_numel, sizeof(*v->by_numel), by_numel);
+	for (uint32_t i = 0; i < v->n_by_numel; i++) {
+		const int64_t numel = numel_of(v->ref, v->by_numel[i]);
+		if (!v->n_groups || v->group[v->n_groups - 1].numel != numel)
+			PUSH_TO(v->group, v->n_groups, v->cap_groups) = (struct verify_group){numel, i, 0};
+		v->group[v->n_groups - 1].n++;
+	}
 }
 
-const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n)
+static uint32_t group_of(const struct verify *v, int64_t numel)
 {
-	uint32_t lo = 0, hi = v->n_by_numel;
+	uint32_t lo = 0, hi = v->n_groups;
 	while (lo < hi) {
 		const uint32_t mid = (lo + hi) / 2;
-		if (numel_of(v->ref, v->by_numel[mid]) < numel)
+		if (v->group[mid].numel < numel)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (*n = 0; lo + *n < v->n_by_numel && numel_of(v->ref, v->by_numel[lo + *n]) == numel; ++*n)
-		;
-	return v->by_numel + lo;
+	return lo < v->n_groups && v->group[lo].numel == numel ? lo : NONE;
+}
+
+const uint32_t *verify_nodes(const struct verify *v, int64_t numel, uint32_t *n)
+{
+	const uint32_t g = group_of(v, numel);
+	*n = g == NONE ? 0 : v->group[g].n;
+	return v->by_numel + (g == NONE ? 0 : v->group[g].first);
 }
 
 bool verify_is(struct verify *v, const struct numbers *b, uint32_t node, struct what_if *w, struct layout *l)
@@ -44,20 +57,76 @@ bool verify_is(struct verify *v, const struct numbers *b, uint32_t node, struct 
 	return n && numbers_match(b, n, v->ref->has_wide ? reference_error(v->ref, node, n) : 0, l);
 }
 
-static void classify(struct verify *v, struct verify_tensor *t, const struct numbers *b)
-{
+/* The nodes of a group by their maximum, so that a tensor is only compared with those that are near: a graph of a thousand kernels has
+ * thousands of nodes of one size. */
+struct by_max {
+	struct max_of {
+		double max;
+		uint32_t node;
+	} * v;
 	uint32_t n;
+	bool made;
+	double error, eps; /* the greatest ones */
+};
+
+static int by_maximum(const void *a, const void *b)
+{
+	const struct max_of *x = a, *y = b;
+	return x->max != y->max ? (x->max > y->max) - (x->max < y->max) : (x->node > y->node) - (x->node < y->node);
+}
+
+static void sort_group(struct verify *v, const struct verify_group *g, struct by_max *s)
+{
+	s->v = xcalloc(g->n + 1, sizeof(*s->v));
+	s->made = true;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const uint32_t node = v->by_numel[g->first + i];
+		const struct numbers *x = reference_numbers(v->ref, node);
+		if (!x)
+			continue;
+		const double error = v->ref->has_wide ? reference_error(v->ref, node, x) : 0, eps = numbers_eps(x->dtype);
+		s->v[s->n++] = (struct max_of){x->max, node};
+		s->error = error > s->error || isnan(error) ? error : s->error;
+		s->eps = eps > s->eps ? eps : s->eps;
+	}
+	qsort(s->v, s->n, sizeof(*s->v), by_maximum);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct verify_match *x = a, *y = b;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static void classify(struct verify *v, struct verify_tensor *t, const struct numbers *b, struct by_max *sorted)
+{
 	struct layout l;
 	t->n = 0;
 	t->empty = !b->v || !b->n;
 	if (t->empty || t->accused)
 		return;
-	const uint32_t *node = verify_nodes(v, b->n, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!verify_is(v, b, node[i], NULL, &l))
-			continue;
-		PUSH_TO(t->m, t->n, t->cap) = (struct verify_match){node[i], numbers_off(b, reference_numbers(v->ref, node[i]), &l), l};
+	const uint32_t g = group_of(v, b->n);
+	if (g == NONE)
+		return;
+	struct by_max *s = &sorted[g];
+	if (!s->made)
+		sort_group(v, &v->group[g], s);
+	const struct numbers_range near = numbers_may_match(b, s->error, s->eps);
+	uint32_t i = 0;
+	for (uint32_t hi = s->n; i < hi;) {
+		const uint32_t mid = (i + hi) / 2;
+		if (s->v[mid].max < near.from)
+			i = mid + 1;
+		else
+			hi = mid;
 	}
+	for (; i < s->n && !(s->v[i].max > near.to); i++) {
+		const uint32_t node = s->v[i].node;
+		if (verify_is(v, b, node, NULL, &l))
+			PUSH_TO(t->m, t->n, t->cap) = (struct verify_match){node, numbers_off(b, reference_numbers(v->ref, node), &l), l};
+	}
+	if (t->n)
+		qsort(t->m, t->n, sizeof(*t->m), by_node);
 }
 
 static void copy_matches(struct verify_tensor *to, const struct verify_tensor *from)
@@ -73,15 +142,19 @@ static void copy_matches(struct verify_tensor *to, const struct verify_tensor *f
 void verify_classify(struct verify *v)
 {
 	const struct observed *o = v->o;
+	struct by_max *sorted = xcalloc(v->n_groups + 1, sizeof(*sorted));
 	for (uint32_t i = 0; i < o->n_writes; i++)
 		if (!v->write[i].accused)
-			classify(v, &v->write[i], &o->write[i].x);
+			classify(v, &v->write[i], &o->write[i].x, sorted);
 	for (uint32_t i = 0; i < o->n_reads; i++) {
 		if (o->read[i].same != NONE)
 			copy_matches(&v->read[i], &v->write[o->read[i].same]);
 		else
-			classify(v, &v->read[i], &o->read[i].x);
+			classify(v, &v->read[i], &o->read[i].x, sorted);
 	}
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		free(sorted[i].v);
+	free(sorted);
 }
 
 bool verify_holds(const struct verify_tensor *t, uint32_t node)

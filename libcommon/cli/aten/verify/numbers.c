@@ -1,4 +1,5 @@
 #include "aten/verify/numbers.h"
+#include "tensor/tensor.h"
 
 #include <math.h>
 
@@ -27,21 +28,20 @@ static void sign(struct numbers *x)
 
 int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err)
 {
-	struct aten_tensor *wide = NULL;
 	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
 	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
+	struct tensor_meta m = {.n_dim = t->n_dim};
+	memcpy(m.size, t->size, (size_t)t->n_dim * sizeof(*m.size));
+	tensor_contiguous(&m);
+	x->v = xcalloc((size_t)parts(x) + 1, sizeof(*x->v));
 	ATEN_TRY("numbers")
 	{
-		wide = aten_new(x->class == NUMBERS_COMPLEX ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
-		aten_copy(wide, t);
-		aten_keep(wide);
+		aten_copy(aten_of_blob(x->v, x->class == NUMBERS_COMPLEX ? DTYPE_C128 : DTYPE_F64, t->n_dim, m.size, m.stride, 0), t);
 	}
-	if (ATEN_END)
+	if (ATEN_END) {
+		numbers_release(x);
 		return err_set(err, EXIT_INPUT, "%s", aten_last_error());
-	x->v = xcalloc((size_t)parts(x) + 1, sizeof(*x->v));
-	if (x->n)
-		memcpy(x->v, aten_data(wide), (size_t)parts(x) * sizeof(*x->v));
-	aten_release(wide);
+	}
 	sign(x);
 	return 0;
 }
@@ -69,10 +69,29 @@ double numbers_eps(int dtype)
 
 /* ---- tolerance ---- */
 
-static int by_value(const void *a, const void *b)
+/* The element that would be at `at` if they were sorted: of two parts only the one that has it is divided further. */
+static double nth(double *v, size_t n, size_t at)
 {
-	const double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+	size_t lo = 0, hi = n - 1;
+	while (lo < hi) {
+		const double middle = v[lo + (hi - lo) / 2];
+		size_t i = lo, k = hi;
+		for (;;) {
+			while (v[i] < middle)
+				i++;
+			while (v[k] > middle)
+				k--;
+			if (i >= k)
+				break;
+			const double was = v[i];
+			v[i++] = v[k], v[k--] = was;
+		}
+		if (at <= k)
+			hi = k;
+		else
+			lo = k + 1;
+	}
+	return v[at];
 }
 
 /* This many evenly chosen elements are enough for a median that is multiplied by 10,000. */
@@ -88,8 +107,8 @@ static double scale(struct numbers *x)
 	for (int64_t i = 0; i < n; i += step)
 		if (isfinite(x->v[i]) && x->v[i] != 0)
 			v[k++] = fabs(x->v[i]);
-	qsort(v, k, sizeof(*v), by_value);
-	x->scale = k && 1e4 * v[k / 2] < x->max ? 1e4 * v[k / 2] : x->max;
+	const double median = k ? nth(v, k, k / 2) : 0;
+	x->scale = k && 1e4 * median < x->max ? 1e4 * median : x->max;
 	free(v);
 	return x->scale;
 }
@@ -105,10 +124,22 @@ struct numbers_slack numbers_slack(struct numbers *n, double relative, double er
 	return t;
 }
 
+static double relative(double eb, double en)
+{
+	const double eps = eb > en ? eb : en;
+	return (eps < 1e-4 ? 200 : 4) * eps;
+}
+
 static struct numbers_slack tolerance(const struct numbers *b, struct numbers *n, double error)
 {
-	const double eb = numbers_eps(b->dtype), en = numbers_eps(n->dtype), eps = eb > en ? eb : en;
-	return numbers_slack(n, (eps < 1e-4 ? 200 : 4) * eps, error);
+	return numbers_slack(n, relative(numbers_eps(b->dtype), numbers_eps(n->dtype)), error);
+}
+
+/* |b - n| <= absolute + relative n, and absolute <= relative n or 8 error; a little more, for the rounding here. */
+struct numbers_range numbers_may_match(const struct numbers *b, double error, double eps)
+{
+	const double t = 2.001 * relative(numbers_eps(b->dtype), eps), room = 8.001 * error;
+	return (struct numbers_range){(b->max - room) / (1 + t), t < 1 ? (b->max + room) / (1 - t) : INFINITY};
 }
 
 static bool near(double b, double n, const struct numbers_slack *t)

@@ -50,6 +50,12 @@ struct layout {
 	int order[NUMBERS_DIMS];
 };
 bool numbers_match(const struct numbers *b, struct numbers *n, double error, struct layout *l);
+/* The maxima that those may have which b can match, if no error is greater than this and no eps greater than that: other ones need not be
+ * tried. */
+struct numbers_range {
+	double from, to;
+};
+struct numbers_range numbers_may_match(const struct numbers *b, double error, double eps);
 /* The maximum difference of two finite elements, in that layout. */
 double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l);
 /* Copies b's elements in the order of n: as many doubles. */

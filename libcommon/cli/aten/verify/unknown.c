@@ -124,8 +124,6 @@ void verify_unknown(struct verify *v)
 			break;
 		reference_adopt(v->ref, best.node, t, newly);
 		v->write[best.write].adopted = true;
-		free(v->by_numel);
-		v->n_by_numel = 0;
 		verify_index(v);
 	}
 	free(is_node);

@@ -1,4 +1,4 @@
-#include "aten/verify/verify.h"
+#include "aten/verify/cut.h"
 
 /* ---- calls ---- */
 
@@ -74,9 +74,11 @@ void verify_release(struct verify *v)
 	free(v->output);
 	free(v->suspect);
 	free(v->by_numel);
+	free(v->group);
 	free(v->down);
 	free(v->questioned);
 	free(v->taken);
 	free(v->effect);
+	cut_room_release(v);
 	*v = (struct verify){0};
 }

@@ -105,11 +105,17 @@ struct verify {
 	/* private */
 	uint32_t *by_numel; /* nodes with a tensor, by its number of elements */
 	uint32_t n_by_numel;
+	struct verify_group {
+		int64_t numel;
+		uint32_t first, n; /* in by_numel */
+	} * group;
+	uint32_t n_groups, cap_groups;
 	uint64_t *down; /* bit d of row c: call d depends on call c */
 	size_t words;
 	bool *questioned;
-	bool *taken;     /* by node: its value is what a GPU computed in TF32 */
-	uint8_t *effect; /* by write, for local.c */
+	struct cut *room; /* tables by node, for cut.c */
+	bool *taken;      /* by node: its value is what a GPU computed in TF32 */
+	uint8_t *effect;  /* by write, for local.c */
 };
 
 void verify_run(struct verify *v, struct observed *o, struct reference *ref);

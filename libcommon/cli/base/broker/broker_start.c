@@ -112,21 +112,24 @@ const char *broker_probe(struct err *err)
 	return NULL;
 }
 
-/* Our library, before or after what is preloaded anyway (watch/live.c). */
-static bool preload_fits(const char *value)
+static bool preload_is(const char *value, const char *libraries)
 {
 	const char *old = getenv("LD_PRELOAD");
+	if (!old || !*old)
+		return !strcmp(value, libraries);
+	FREED char *before = xasprintf("%s:%s", libraries, old), *behind = xasprintf("%s:%s", old, libraries);
+	return !strcmp(value, before) || !strcmp(value, behind);
+}
+
+/* Our library, or two, before or after what is preloaded anyway (watch/live.c). */
+static bool preload_fits(const char *value)
+{
 	struct err err;
 	const char *probe = broker_probe(&err);
 	if (!probe)
 		return false;
-	if (!old || !*old)
-		return !strcmp(value, probe);
-	char *before = xasprintf("%s:%s", probe, old), *behind = xasprintf("%s:%s", old, probe);
-	const bool fit = !strcmp(value, before) || !strcmp(value, behind);
-	free(before);
-	free(behind);
-	return fit;
+	FREED char *alloc = part_alloc(probe), *both = xasprintf("%s:%s", probe, alloc);
+	return preload_is(value, probe) || preload_is(value, both);
 }
 
 static bool variable_fits(const char *variable)

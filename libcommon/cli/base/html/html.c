@@ -112,6 +112,15 @@ void html_href(struct buf *b, struct slice path)
 	}
 }
 
+void html_unhref(struct buf *b, struct slice href)
+{
+	for (const char *p = href.p, *end = href.p + href.n; p < end; p++) {
+		int high = *p == '%' && end - p > 2 ? hex_digit(p[1]) : -1, low = high < 0 ? -1 : hex_digit(p[2]);
+		buf_addc(b, low < 0 ? *p : (char)(high << 4 | low));
+		p += low < 0 ? 0 : 2;
+	}
+}
+
 void html_link(struct buf *b, struct slice path, struct slice text)
 {
 	html_raw(b, "<a href=\"");

@@ -14,6 +14,8 @@
 void html_text(struct buf *b, struct slice s);
 /* A relative path or file name as the value of href: everything but unreserved bytes and '/' is percent-encoded. */
 void html_href(struct buf *b, struct slice path);
+/* Back: %41 is A, everything else is as it was. */
+void html_unhref(struct buf *b, struct slice href);
 void html_link(struct buf *b, struct slice path, struct slice text);
 /* An address from a log: a link only if it is http or https, else plain text. */
 void html_url(struct buf *b, struct slice url, struct slice text);

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int confine_limit(__rlimit_resource_t what, uint64_t value, const char *name, struct err *err)
@@ -170,9 +171,9 @@ static uint64_t handled(int version)
 	return ((UINT64_C(1) << bits) - 1) & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR);
 }
 
-static void permit(int rules_fd, int at, const char *name)
+static void permit(int rules_fd, int at, const char *name, uint64_t access)
 {
-	struct landlock_path_beneath_attr a = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE};
+	struct landlock_path_beneath_attr a = {.allowed_access = access};
 	a.parent_fd = openat(at, name, O_PATH | O_CLOEXEC);
 	if (a.parent_fd < 0)
 		return;
@@ -201,22 +202,59 @@ static void permit_all(int rules_fd, const char *folder)
 	DIR *d = opendir(folder);
 	for (struct dirent *e; d && (e = readdir(d));)
 		if (may_be_read(folder, e->d_name))
-			permit(rules_fd, dirfd(d), e->d_name);
+			permit(rules_fd, dirfd(d), e->d_name, LANDLOCK_ACCESS_FS_READ_FILE);
 	if (d)
 		closedir(d);
 }
 
+static int landlock_version(void) { return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION); }
+
+/* -1: none. */
+static int begin_rules(uint64_t access)
+{
+	struct landlock_ruleset_attr a = {.handled_access_fs = access};
+	return access ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a.handled_access_fs), 0) : -1;
+}
+
+static bool end_rules(int fd)
+{
+	bool stands = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
+	close(fd);
+	return stands;
+}
+
 bool confine_paths(void)
 {
-	int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	struct landlock_ruleset_attr a = {.handled_access_fs = handled(version)};
-	int fd = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a.handled_access_fs), 0) : -1;
+	int version = landlock_version();
+	int fd = begin_rules(version > 0 ? handled(version) : 0);
 	if (fd < 0)
 		return false;
 	permit_all(fd, "/");
 	permit_all(fd, "/proc");
 	permit_all(fd, "/dev");
-	bool stands = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
-	close(fd);
-	return stands;
+	return end_rules(fd);
+}
+
+bool confine_has_landlock(void) { return landlock_version() > 0; }
+
+/* Rights of folders cannot be given to a file. */
+static void permit_below(int rules_fd, const char *const *path, uint64_t access)
+{
+	const uint64_t of_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | (access & LANDLOCK_ACCESS_FS_TRUNCATE);
+	struct stat st;
+	for (; *path; path++)
+		if (stat(*path, &st) == 0)
+			permit(rules_fd, AT_FDCWD, *path, S_ISDIR(st.st_mode) ? access : access & of_files);
+}
+
+bool confine_below(const char *const *read, const char *const *write)
+{
+	int version = landlock_version();
+	const uint64_t all = version > 0 ? handled(version) : 0;
+	int fd = begin_rules(all);
+	if (fd < 0)
+		return false;
+	permit_below(fd, read, LANDLOCK_ACCESS_FS_READ_FILE);
+	permit_below(fd, write, all);
+	return end_rules(fd);
 }

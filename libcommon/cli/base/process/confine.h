@@ -58,6 +58,10 @@ void confine_read_only(struct confine_filter *f);
  * terminals and disks. For the calling thread and those it starts; needs confine_no_new_privs() before. False: this kernel has it not,
  * or not for us. */
 bool confine_paths(void);
+/* Landlock: from now on no file is read or written but what lies below these (NULL-terminated; a missing one is ignored),
+ * and nothing is written but below the second ones. Calls nothing that a child may not call between fork and exec. False: as above. */
+bool confine_below(const char *const *read, const char *const *write);
+bool confine_has_landlock(void);
 /* which: "the first filter of system calls". Needs confine_no_new_privs() before. */
 int confine_load(struct confine_filter *f, const char *which, struct err *err);
 

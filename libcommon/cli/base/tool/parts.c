@@ -54,9 +54,14 @@ int part_probe(const char *folder, char path[PATH_MAX], struct err *err)
 	if (strpbrk(link, breaks) || strlen(link) >= PATH_MAX || symlink(path, link) < 0)
 		return err_set(err, EXIT_ENVIRON,
 			       "cannot preload '%s': its path contains a colon or a space; set TMPDIR to a directory without", path);
+	FREED char *alloc = part_alloc(path), *alloc_link = part_alloc(link);
+	if (symlink(alloc, alloc_link) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", alloc_link);
 	memcpy(path, link, strlen(link) + 1);
 	return 0;
 }
+
+char *part_alloc(const char *probe) { return xasprintf("%.*s/libpt2alloc.so", SL(path_folder(probe))); }
 
 char *tool_find(const char *name)
 {

@@ -174,6 +174,9 @@ int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err);
 FOR_TESTS int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, struct err *err); /* zip must live as long */
 void repro_bytes_close(struct repro_bytes *s);
 
+/* The path of r->exported: a bare package's own, or a launcher's, also beside it if it was moved with its folder. False: not found. */
+bool repro_exported_path(const struct repro *r, struct buf *b);
+
 /* ---- writing ---- */
 
 /* An environment variable that names a machine's own folders, or an address in a process that is gone, or makes torch write launchers

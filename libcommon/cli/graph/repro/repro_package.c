@@ -280,14 +280,18 @@ int repro_read_package(struct repro *r, const char *path, struct err *err)
 	return rc;
 }
 
-/* At the launcher's path; or beside the launcher, if it was moved with its folder. */
-static bool find_package(const struct repro *r, struct buf *b)
+bool repro_exported_path(const struct repro *r, struct buf *b)
 {
 	const struct slice e = r->exported;
 	size_t base = e.n;
 	while (base && e.p[base - 1] != '/')
 		base--;
 	static const char *const folders[] = {"", "checkpoints/"};
+	if (slice_eq(e, r->path)) { /* no launcher: relative to the current folder */
+		buf_reset(b);
+		buf_add_slice(b, e);
+		return access(buf_str(b), R_OK) == 0;
+	}
 	for (size_t i = 0; i <= ARRAY_LEN(folders); i++) {
 		const struct slice name = i ? slice_of(e.p + base, e.n - base) : e;
 		buf_reset(b);
@@ -308,7 +312,7 @@ int repro_open_exported(struct repro *r, struct err *err)
 	LOCAL_BUF path = {0};
 	struct mapfile f;
 	int rc = -1;
-	if (!r->exported.n || !find_package(r, &path)) {
+	if (!r->exported.n || !repro_exported_path(r, &path)) {
 		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is missing: keep that file beside it", SL(r->path),
 			SLN(r->exported, 300));
 	} else if (mapfile_open(&f, buf_str(&path), err) == 0) {

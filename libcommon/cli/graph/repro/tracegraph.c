@@ -93,11 +93,26 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	return 0;
 }
 
-static void show_graphs(const struct pick *p)
+/* How the compilation of a graph ended, if not well. */
+static struct slice failed_with(const struct facts *f, struct slice graph)
+{
+	const struct slice id = slice_until(slice_until(graph, ":"), "_");
+	for (size_t i = f->n_attempt; i-- > 0;) {
+		const struct fact_attempt *a = &f->attempt[i];
+		char text[COMPILE_ID_TEXT];
+		if (a->fail_type != NONE && slice_eq(id, slice_until(slice_str(compile_id_text(&a->id, text)), "_")))
+			return facts_text(f, a->fail_type);
+	}
+	return SLICE("");
+}
+
+static void show_graphs(const struct pick *p, const struct facts *f)
 {
 	struct slice list = buf_slice(&p->list), line;
-	while (slice_line(&list, &line))
-		note("%.*s", SL(line));
+	while (slice_line(&list, &line)) {
+		const struct slice failed = failed_with(f, line);
+		note("%.*s%s%.*s", SL(line), failed.n ? "  <- failed: " : "", SL(failed));
+	}
 }
 
 int tracegraph_read(const char *path, const char *which, enum tracegraph_use use, struct buf *text, struct err *err)
@@ -112,7 +127,7 @@ int tracegraph_read(const char *path, const char *which, enum tracegraph_use use
 	trace_init(&t, path, NULL);
 	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
 	if (status == 0 && (!p.rank || (!which && p.several))) {
-		show_graphs(&p);
+		show_graphs(&p, t.f);
 		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, plural(p.n),
 				 which ? " (none has this name)" : "");
 	}

@@ -1,0 +1,177 @@
+"""A program, run in a process of its own: what it showed, and whether another run showed the same. source.py and evidence.py follow it;
+../zygote/zygote.py precedes it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
+
+A failure is {kind, type, message, key, frame}: the type of the error, its message, that without numbers and names, and the innermost frame of
+torch. No failure is {}."""
+import contextlib, json, os, re, select, shutil, signal, subprocess, sys, tempfile, time, traceback, types
+
+
+def message_key(text):
+    """The first line without what varies between candidates."""
+    line = next((part for part in str(text).splitlines() if part.strip()), "")
+    return re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"|/\S+|\bc[a-z2-7]{40,}\b", "N", line).strip()[:200]
+
+
+def message_of(e):
+    """Of a compiler's error, the line that says what is wrong, without the folder of the file."""
+    text = str(getattr(e, "output", "")) if hasattr(e, "cmd") else str(e) if "CppCompile" in type(e).__name__ else ""
+    found = re.search(r"^(?:\S*/)?(\S+: (?:fatal )?error: .*)$", text, re.M)
+    return found[1].strip() if found else str(e)
+
+
+def describe(e):
+    import torch
+    for _ in range(8):
+        inner = getattr(e, "inner_exception", None)
+        if not isinstance(inner, BaseException):
+            break
+        e = inner
+    t = type(e)
+    root = os.path.dirname(torch.__file__) + os.sep
+    frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
+    message = message_of(e)
+    return {"kind": "raised", "type": t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}",
+            "message": message[:4000], "key": message_key(message), "frame": frames[-1] if frames else ""}
+
+
+def change_setting(name, value):
+    """Of torch._inductor.config: "cpp.simdlen". False: this torch does not have it, or it has this value."""
+    import torch._inductor.config as of
+    *parents, last = name.split(".")
+    for parent in parents:
+        of = getattr(of, parent, None)
+    if not hasattr(of, last) or getattr(of, last) == value:
+        return False
+    setattr(of, last, value)
+    return True
+
+
+def run_here(text, path, args, eager=False, setting=None):
+    """Runs the program that is in the file `path`."""
+    import torch
+    import torch._dynamo
+    if eager:
+        torch.compile = lambda model=None, **kwargs: model if model is not None else lambda f: f
+        torch._dynamo.config.disable = True
+    if setting and not change_setting(*setting):
+        return {"kind": "no setting"}
+    sys.argv = [path, *args]
+    sys.modules["__main__"] = main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__builtins__ = __builtins__
+    try:
+        exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)
+    except SystemExit as e:
+        return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
+    except BaseException as e:
+        traceback.print_exc()
+        return describe(e)
+    return {}
+
+
+def died(how):
+    return {"kind": "crashed", "type": how, "message": "", "key": "", "frame": ""}
+
+
+def ended(status):
+    return died(signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit status {os.WEXITSTATUS(status)}")
+
+
+def run(text, config, eager=False, setting=None, path=None):
+    """The same in a process forked from this one, in an empty directory; path: the program's file, otherwise it is written there."""
+    folder = tempfile.mkdtemp(prefix="fxminify-trial-", dir=config["folder"])
+    if path is None:
+        path = os.path.join(folder, os.path.basename(config["file"]))
+        with open(path, "w") as f:
+            f.write(text)
+    read, write = os.pipe()
+    parent, pid = os.getpid(), os.fork()
+    if not pid:
+        try:
+            own_group(parent)
+            os.close(read)
+            os.chdir(folder)
+            out = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(out, 2)
+            sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
+            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting)).encode()[:60000])
+        finally:
+            os._exit(0)
+    os.close(write)
+    data, until = b"", time.monotonic() + config["timeout"]
+    while (left := until - time.monotonic()) > 0:
+        if select.select([read], [], [], left)[0]:
+            part = os.read(read, 1 << 16)
+            if not part:
+                break
+            data += part
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    os.close(read)
+    kill_in(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        return json.loads(data)
+    except ValueError:
+        return died("timeout") if left <= 0 else ended(status)
+
+
+def run_fresh(python, config, path, timeout):
+    """The same in a new process of this Python; it shares only precompiled headers with other runs. Its torch is in "torch"."""
+    folder = tempfile.mkdtemp(prefix="fxminify-fresh-", dir=config["folder"])
+    result, headers = os.path.join(folder, "result"), os.path.join(config["folder"], "headers-" + re.sub(r"\W", "_", python))
+    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": headers, "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TMPDIR": folder}
+    found = {}
+    try:
+        done = subprocess.Popen([python, os.path.abspath(sys.argv[0]), "--one", path, result, *config["args"]], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=env, start_new_session=True)
+        try:
+            status = done.wait(timeout)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(done.pid, signal.SIGKILL)
+            done.wait()
+        with contextlib.suppress(OSError), open(result) as f:
+            lines = [json.loads(line) for line in f]
+            found = {k: v for line in lines for k, v in line.items()}
+        if "ended" not in found:
+            found["ended"] = died("timeout") if status is None else died(signal.Signals(-status).name if status < 0 else f"exit status {status}")
+    except OSError as e:
+        found["ended"] = {"kind": "infra", "type": "infra", "message": str(e), "key": "", "frame": ""}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {**found["ended"], "torch": found.get("torch", "")}
+
+
+def one(path, result, *args):
+    def tell(**what):
+        with open(result, "a") as f:
+            f.write(json.dumps(what) + "\n")
+    with open(path) as f:
+        text = f.read()
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    try:
+        import torch
+    except ImportError as e:
+        tell(ended={"kind": "infra", "type": "infra", "message": str(e), "key": "", "frame": ""})
+        return
+    tell(torch=torch.__version__)
+    tell(ended=run_here(text, path, list(args)))
+
+
+def same(a, b, places=True):
+    """places: also the frame of torch, which differs between releases, as do the modules of its errors."""
+    def last(of):
+        return of.get("type", "") if places else of.get("type", "").rpartition(".")[2]
+    return a.get("kind") == b.get("kind") and last(a) == last(b) and a.get("key") == b.get("key") and (not places or a.get("frame") == b.get("frame"))
+
+
+def words(failure):
+    """In one line."""
+    line = next(iter(failure.get("message", "").splitlines()), "")
+    return f"{failure['type'].rpartition('.')[2]}{': ' if line else ''}{line}"[:200] if failure else "passes"

@@ -1,0 +1,6 @@
+resets = 0
+
+
+def reset():
+    global resets
+    resets += 1

@@ -1,0 +1,2 @@
+INTERN_TABLE = {}
+WRITTEN = set()
