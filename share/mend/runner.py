@@ -298,6 +298,12 @@ class Program:
         if self.backend == "as-is":
             import torch._inductor.config as inductor
             inductor.fallback_random = True  # the same random numbers as eager
+            import torch._inductor.codecache as codecache
+            if hasattr(codecache, "_HEADER_DIR"):  # precompiled headers, else in /tmp, of which each try has a copy: made once, not by each
+                codecache._HEADER_DIR = os.path.join(os.environ["TORCHINDUCTOR_CACHE_DIR"], "precompiled_headers")
+                codecache._HEADER_LOCK_DIR = os.path.join(codecache._HEADER_DIR, "locks")
+            if self.r.get("cold"):  # what an earlier try compiled is compiled again
+                os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(self.folder, "cold")
         try:
             import torch._dynamo.guards as guards
             guards.profile_guard_manager = lambda *a, **k: 0.0  # it times each guard: half a second a compilation

@@ -158,7 +158,7 @@ class Server:
         texts = {self.main: self.text_of(self.main, {}), **request.get("texts", {})}
         work = {"main": self.main, "module": self.module, "args": self.args, "texts": texts, "backend": request["backend"],
                 "limit": 0 if request.get("whole") else self.start["steps"], "sites": self.sites_in(texts), "probes": request.get("probes", {}),
-                "own_limit": request.get("whole", False), "region": request.get("region", False), "wide": request.get("wide", False)}
+                "own_limit": request.get("whole", False), "region": request.get("region", False), "wide": request.get("wide", False), "cold": request.get("cold", False)}
         began, parent = time.monotonic(), os.getpid()
         pid = os.fork()
         if not pid:

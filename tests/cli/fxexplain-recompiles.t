@@ -32,7 +32,7 @@ limit() {
 while IFS='|' read -r reason want; do
 	like "limit: ${reason:0:60}" "$(limit "$reason" | fxexplain --all -)" "8 compiled variants.*$want"
 done <<'END'
-tensor 'x' size mismatch at index 1. expected 77, actual 154|fix +torch\._dynamo\.mark_dynamic\(x, 1\)
+tensor 'x' size mismatch at index 1. expected 77, actual 154|fix +torch\.compile\(f, dynamic=True\).*torch\._dynamo\.mark_dynamic\(x, 1\)
 tensor 'w' size mismatch at index 0. expected 77, actual 154. Guard failed on a parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False to allow dynamism on parameters.|fix +torch\._dynamo\.config\.force_parameter_static_shapes = False
 tensor 'x' stride mismatch at index 0. expected 77, actual 154|fix +x = x\.contiguous\(\)
 tensor 'x' requires_grad mismatch. expected requires_grad=0|fix +Always call it with x of the same requires_grad; .*two variants are right
@@ -88,7 +88,7 @@ unlike "and nobody is told to end training" "$(cat out)" "detach"
 at_break "n = y.sum().item()" "tensor 'y' size mismatch at index 0. expected 3, actual 5" | fxexplain - >out
 like "a size is its own reason" "$(cat out)" "worst first \(2\).*mark_dynamic\(y, 0\)"
 at_break "if h.abs().max().item() > 100:" "___stack0 == 0.0" | fxexplain --all - >out
-like "a branch: where, or an operator" "$(cat out)" "fix +y = torch\.where\(cond.*@torch\.library\.custom_op\(\"ns::check\""
+like "a branch: an operator, which has the better figure, or where" "$(cat out)" "fix +@torch\.library\.custom_op\(\"ns::check\".*y = torch\.where\(cond"
 unlike "no setting helps there, not even torch's" "$(cat out)" "config\.capture_scalar_outputs = True"
 like "a check" "$(at_break 'if y.sum().item() < 0: raise ValueError("no")' "___stack0 == 0.0" | fxexplain -)" "fix +torch\._assert_async\("
 like "a list that grows" "$(at_break 'self.history.append(loss.item())' "___stack0 == 0.0" | fxexplain -)" "fix +@torch\.library\.custom_op\(\"ns::note\""

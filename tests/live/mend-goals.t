@@ -1,5 +1,5 @@
 #!/bin/bash
-# fxexplain mend --slow and --wrong on real programs: what the clock, and eager in float64, prove. 90 s of processor time, most of it compilers'.
+# fxexplain mend --slow and --wrong on real programs: what the clock, and eager in float64, prove. three minutes of processor time, most of it compilers'.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"
@@ -15,7 +15,7 @@ run fxexplain mend --runs=4 -q -- "$python" wrong.py
 exits "--slow: something is faster" 0 fxexplain mend --slow $view --json --budget=1500 -o slow.patch -- "$python" sizes.py
 is "what changes is dynamic from the first call; equal values, to the end of the program" "$(json '[.edits[0].kind, .edits[0].title, .as_is.equal] | join("; ")')" \
 	"dynamic; dynamic=True; true"
-ok "compiling takes less than 80 % of the processor time" jq -e '.after.compile_seconds < .before.compile_seconds * 0.8' out
+ok "compiling takes less than 90 % of the processor time" jq -e '.after.compile_seconds < .before.compile_seconds * 0.9' out
 before=$("$python" sizes.py)
 patch -s -p1 <slow.patch
 is "the patched program prints the same" "$("$python" sizes.py)" "$before"

@@ -11,7 +11,7 @@
  *     > folder, main, module, args, cwd, steps, confined, memory
  *     < hello       python, torch, cuda, seconds, read_only [folders that could not be overlaid]; or error
  *     > eager       timeout, whole                 < eager       as run: the reference of all that follow
- *     > run         texts {path: text}, backend (off, eager, aot_eager, as-is), whole, region, tolerance, timeout
+ *     > run         texts {path: text}, backend (off, eager, aot_eager, as-is), whole, region, cold, tolerance, timeout
  *     < run         status, counts {calls, ops, outer, graphs, steps}, differs ("" if equal to eager), trace, error, seconds, cpu,
  *                   volatile [names]
  *     > candidates  texts, finding {kind, file, line, function, title, cause, why, fix, hint, evidence, stack [[file, line]]}

@@ -80,6 +80,7 @@ struct mend_trial *trial_run(struct mend_server *s, const struct trial_spec *spe
 	json_member_bool(&o, "whole", spec->whole);
 	json_member_bool(&o, "region", spec->region);
 	json_member_bool(&o, "wide_tolerance", spec->rounds);
+	json_member_bool(&o, "cold", spec->cold);
 	json_member_real(&o, "tolerance", spec->tolerance > 0 ? spec->tolerance : 1e-5);
 	json_member_u64(&o, "timeout", (uint64_t)spec->timeout);
 	json_close(&o);

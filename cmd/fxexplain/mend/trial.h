@@ -35,6 +35,7 @@ struct trial_spec {
 	const char *backend; /* "eager", "aot_eager", "as-is" */
 	bool whole, region;  /* to its end, with its own recompile limit; are other calls the compiled ones? */
 	double tolerance;    /* relative; 0: 1e-5 */
+	bool cold;           /* with empty caches: the time to compile is measured */
 	bool rounds;         /* instead: what eager itself rounds (search.h, MEND_WRONG) */
 	int timeout;         /* seconds */
 };
