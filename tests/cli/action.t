@@ -95,7 +95,7 @@ heard is "the second job" "$status $(cat err)" "0 "
 heard like "it writes a comment" "$(said)" '^<!-- pt2utils fxexplain-ci: fxexplain -->.*worse than before.*more: graph breaks: 8, 0 before'
 # shellcheck disable=SC2016 # code spans
 heard like "the comment has line, cost and fix" "$(said)" '
-\| warning \| `Data-dependent branching: if x.sum\(\) > 0:` \| `app/graph_breaks.py:14 in sign` \| `2 more graphs [^|]*` \| `y = torch.where'
+\| warning \| `Data-dependent branching: if x.sum\(\) > 0:` \| `app/graph_breaks.py:14 in sign` \| `2 more graphs [^|]*` \| `@torch.library.custom_op\("ns::check"'
 heard like "it uses the job's token" "$(cat ../job/calls)" 'POST /repos/them/theirs/issues/12/comments Bearer t0k3n'
 heard like "the token is sent to the API only" "$(grep /blob/ ../job/calls)" '^GET /blob/1 None$'
 is "the program sees no tokens and no runner files" "$(cat "$TMP/seen")" ""

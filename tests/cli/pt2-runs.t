@@ -59,7 +59,7 @@ like "what it is" "$(cat mlruns/*/*/meta.yaml)" 'artifact_uri: "file:///.*/mlrun
 exits "again" 0 pt2 runs --export=mlflow
 like "nothing is new" "$(cat out)" "^wrote 0 runs"
 exits "one run for wandb" 0 pt2 runs --export=wandb -o w last
-is "is one file" "$(ls w/offline-run-*/run-*.wandb | wc -l)" 1
+is "is one file" "$(find w -name 'run-*.wandb' | wc -l)" 1
 python3 - w/*/*.wandb <<'P' >decoded
 import sys, zlib
 data = open(sys.argv[1], "rb").read()

@@ -13,7 +13,7 @@ verdicts() { python3 - "$1" <<'P'
 import sys, xml.etree.ElementTree as tree
 for case in tree.parse(sys.argv[1]).iter("testcase"):
     bad = [e for e in case if e.tag in ("failure", "error", "skipped")]
-    print(case.get("name"), bad[0].tag + ": " + bad[0].get("message").split("\n")[0] if bad and bad[0].get("message") else bad[0].tag if bad else "passed")
+    print(case.get("name"), bad[0].tag + ": " + bad[0].get("message").split("\n")[0].removeprefix("Failed: ") if bad and bad[0].get("message") else bad[0].tag if bad else "passed")
 P
 }
 
@@ -123,17 +123,17 @@ class Unit(unittest.TestCase):
         compiles("graph_breaks")
 P
 suite test_marks.py --junitxml=marks.xml
-breaks="Failed: graph breaks: 8, at most 0 allowed: /home/user/app/graph_breaks.py:9 in shout (3 times), /home/user/app/graph_breaks.py:14 in sign (2 times), /home/user/app/graph_breaks.py:21 in checksum and 2 more"
+breaks="graph breaks: 8, at most 0 allowed: /home/user/app/graph_breaks.py:9 in shout (3 times), /home/user/app/graph_breaks.py:14 in sign (2 times), /home/user/app/graph_breaks.py:21 in checksum and 2 more"
 is "marks, fixture, classes, unittest, xfail" "$(verdicts marks.xml | sort)" "$(sort <<P
 test_unmarked passed
 test_breaks failure: $breaks
 test_enough passed
-test_two_limits failure: Failed: seconds compiling: $(fxexplain --max=compile-seconds=0.4 "$DATA/recompiles.log" 2>&1 >/dev/null | sed -n 's/^fxexplain: seconds compiling: //p')
-test_nothing failure: Failed: nothing was compiled here: pt2(compiles=0) allows that
+test_two_limits failure: seconds compiling: $(fxexplain --max=compile-seconds=0.4 "$DATA/recompiles.log" 2>&1 >/dev/null | sed -n 's/^fxexplain: seconds compiling: //p')
+test_nothing failure: nothing was compiled here: pt2(compiles=0) allows that
 test_nothing_allowed passed
-test_something failure: Failed: compiles: 1, at most 0 allowed: /home/user/app/simple.py:5 in f
-test_unknown_name failure: Failed: pt2utils: $(fxexplain --max=nosuch=1 "$DATA/simple.log" 2>&1)
-test_position failure: Failed: pt2() takes limits by name only: pt2(graph_breaks=0)
+test_something failure: compiles: 1, at most 0 allowed: /home/user/app/simple.py:5 in f
+test_unknown_name failure: pt2utils: $(fxexplain --max=nosuch=1 "$DATA/simple.log" 2>&1)
+test_position failure: pt2() takes limits by name only: pt2(graph_breaks=0)
 test_fixture passed
 test_mark_and_fixture passed
 test_skips skipped: no device
@@ -171,8 +171,8 @@ def test_log(log):
     torch.compile(lambda: 1)()
 P
 suite test_plain.py --pt2-max=graph-breaks=0 --pt2-max=recompiles=8 --junitxml=max.xml
-is "--pt2-max" "$(verdicts max.xml | cut -d: -f1-3)" "test_log[graph_breaks] failure: Failed: graph breaks
-test_log[recompiles] failure: Failed: recompiles
+is "--pt2-max" "$(verdicts max.xml | cut -d: -f1-2)" "test_log[graph_breaks] failure: graph breaks
+test_log[recompiles] failure: recompiles
 test_log[simple] passed"
 suite test_plain.py --pt2-save=traces
 is "--pt2-save keeps a folder for each test" "$status $(ls traces)" "0 test_plain.py_test_log_graph_breaks_
@@ -181,7 +181,7 @@ test_plain.py_test_log_simple_"
 fxexplain -q --json traces/*graph_breaks_ traces/*simple_ >baseline.json
 suite test_plain.py --pt2-baseline=baseline.json --junitxml=baseline.xml
 is "--pt2-baseline: only what it does not have fails" "$(verdicts baseline.xml | cut -c1-61)" "test_log[graph_breaks] passed
-test_log[recompiles] failure: Failed: new: Recompile limit of
+test_log[recompiles] failure: new: Recompile limit of
 test_log[simple] passed"
 suite test_plain.py --pt2-max=graph-breaks
 is "--pt2-max without a number" "$status $(grep -o 'not a number' err out | head -1)" "4 err:not a number"
