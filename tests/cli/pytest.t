@@ -180,7 +180,7 @@ test_plain.py_test_log_recompiles_
 test_plain.py_test_log_simple_"
 fxexplain -q --json traces/*graph_breaks_ traces/*simple_ >baseline.json
 suite test_plain.py --pt2-baseline=baseline.json --junitxml=baseline.xml
-is "--pt2-baseline: only what it does not have fails" "$(verdicts baseline.xml | cut -c1-61)" "test_log[graph_breaks] passed
+is "--pt2-baseline: only what it does not have fails" "$(verdicts baseline.xml | cut -c1-53)" "test_log[graph_breaks] passed
 test_log[recompiles] failure: new: Recompile limit of
 test_log[simple] passed"
 suite test_plain.py --pt2-max=graph-breaks
