@@ -2,6 +2,7 @@
 #include "evidence.h"
 
 #include "base/html/html.h"
+#include "base/io/jsonfile.h"
 #include "base/io/mapfile.h"
 #include "base/io/write.h"
 #include "base/json.h"
@@ -198,27 +199,21 @@ static void add_releases(const struct json_tape *t, uint32_t root, struct buf *b
 
 static void read_answer(struct evidence *e, const char *path, const struct evidence_of *of)
 {
-	OWNED(json_tape_release) struct json_tape t = {0};
-	OWNED(mapfile_close) struct mapfile file = {0};
-	struct err err;
-	uint32_t root;
-	if (mapfile_open(&file, path, &err) < 0)
+	OWNED(jsonfile_close) struct jsonfile d;
+	if (!jsonfile_open(&d, path))
 		return;
-	json_tape_text(&t, file.bytes.p, file.bytes.n);
-	if (!file.bytes.n || json_parse(&t, 0, file.bytes.n, &root) < 0)
-		return;
-	e->fails = json_count(&t, root, "failed", 0) > 0;
-	add_runs(&t, root, &e->lines);
-	add_eager(&t, root, e);
-	add_settings(&t, root, &e->lines);
-	add_bisector(&t, root, &e->lines);
-	add_releases(&t, root, &e->lines);
-	const uint32_t failure = json_get(&t, root, "failure");
+	e->fails = json_count(&d.t, d.root, "failed", 0) > 0;
+	add_runs(&d.t, d.root, &e->lines);
+	add_eager(&d.t, d.root, e);
+	add_settings(&d.t, d.root, &e->lines);
+	add_bisector(&d.t, d.root, &e->lines);
+	add_releases(&d.t, d.root, &e->lines);
+	const uint32_t failure = json_get(&d.t, d.root, "failure");
 	if (failure != NONE) {
-		FREED char *type = json_strdup(&t, failure, "type"), *message = json_strdup(&t, failure, "message");
+		FREED char *type = json_strdup(&d.t, failure, "type"), *message = json_strdup(&d.t, failure, "message");
 		buf_addf(&e->failure, "%s%s%s", type, *message ? ": " : "", message);
 	}
-	if (json_flag(&t, root, "machine"))
+	if (json_flag(&d.t, d.root, "machine"))
 		buf_addf(&e->machine, "%s.env", of->path);
 	if (e->machine.len)
 		buf_addf(&e->lines, "torch.utils.collect_env: %s\n", path_base(buf_str(&e->machine)));

@@ -2,7 +2,7 @@
 #include "program.h"
 
 #include "base/html/html.h"
-#include "base/io/mapfile.h"
+#include "base/io/jsonfile.h"
 #include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
@@ -56,28 +56,22 @@ static char *make_site(const char *folder, struct err *err)
 
 static void take_failure(struct program *p, const char *path)
 {
-	OWNED(json_tape_release) struct json_tape t = {0};
-	OWNED(mapfile_close) struct mapfile file = {0};
-	struct err err;
-	uint32_t root;
-	if (mapfile_open(&file, path, &err) < 0)
+	OWNED(jsonfile_close) struct jsonfile d;
+	if (!jsonfile_open(&d, path))
 		return;
-	json_tape_text(&t, file.bytes.p, file.bytes.n);
-	if (!file.bytes.n || json_parse(&t, 0, file.bytes.n, &root) < 0)
-		return;
-	const double at = json_number(&t, root, "at", 0);
-	const bool graph = json_get(&t, root, "graph") != NONE && !slice_is(json_word(&t, root, "stage"), "program");
+	const double at = json_number(&d.t, d.root, "at", 0);
+	const bool graph = json_get(&d.t, d.root, "graph") != NONE && !slice_is(json_word(&d.t, d.root, "stage"), "program");
 	const bool had = p->caught.graph.n > 0;
 	/* The first graph; else the first of anything. */
 	if (p->caught.stage.n && (had == graph ? at >= p->caught.at : had))
 		return;
-	p->caught = (struct caught){.stage = json_dup(&t, root, "stage", &p->arena),
-				    .kind = json_dup(&t, root, "kind", &p->arena),
-				    .type = json_dup(&t, root, "type", &p->arena),
-				    .message = json_dup(&t, root, "message", &p->arena),
-				    .graph = json_dup(&t, root, "graph", &p->arena),
-				    .after_dynamo = json_dup(&t, root, "after_dynamo", &p->arena),
-				    .unknown = json_count(&t, root, "unknown", 0),
+	p->caught = (struct caught){.stage = json_dup(&d.t, d.root, "stage", &p->arena),
+				    .kind = json_dup(&d.t, d.root, "kind", &p->arena),
+				    .type = json_dup(&d.t, d.root, "type", &p->arena),
+				    .message = json_dup(&d.t, d.root, "message", &p->arena),
+				    .graph = json_dup(&d.t, d.root, "graph", &p->arena),
+				    .after_dynamo = json_dup(&d.t, d.root, "after_dynamo", &p->arena),
+				    .unknown = json_count(&d.t, d.root, "unknown", 0),
 				    .at = at};
 }
 

@@ -1,40 +1,18 @@
 #include "runs/runs.h"
 
-#include "base/io/mapfile.h"
+#include "base/io/jsonfile.h"
 #include "base/text.h"
 
 /* The document of a run; root NONE: there is none. */
-struct document {
-	struct mapfile map;
-	struct json_tape t;
-	uint32_t root;
-	bool open;
-};
-
-static void document_close(struct document *d)
-{
-	json_tape_release(&d->t);
-	if (d->open)
-		mapfile_close(&d->map);
-}
-
-static void document_open(struct document *d, const struct kept_run *run)
+static void document_open(struct jsonfile *d, const struct kept_run *run)
 {
 	FREED char *path = xasprintf("%s/" KEPT_DOCUMENT, run->folder);
-	*d = (struct document){.root = NONE};
-	if (mapfile_open(&d->map, path, NULL) < 0)
-		return;
-	d->open = true;
-	if (d->map.bytes.n > UINT32_MAX / 2)
-		return;
-	json_tape_text(&d->t, d->map.bytes.p, d->map.bytes.n);
-	if (!d->map.bytes.n || json_parse(&d->t, 0, d->map.bytes.n, &d->root) < 0)
-		d->root = NONE;
+	jsonfile_open(d, path);
 }
 
 static void read_figures(struct run_row *row)
 {
-	OWNED(document_close) struct document d;
+	OWNED(jsonfile_close) struct jsonfile d;
 	document_open(&d, row->kept);
 	const uint32_t sums = json_get(&d.t, d.root, "summary");
 	row->compiles = json_int(&d.t, sums, "compiles", -1);
@@ -71,7 +49,7 @@ static struct frame_row *frame_named(struct runs *r, struct slice place)
 }
 
 /* "model.py:88 in forward": the line is left out, since an edit above moves it. */
-static bool place_of(const struct document *d, uint32_t compile, struct buf *b)
+static bool place_of(const struct jsonfile *d, uint32_t compile, struct buf *b)
 {
 	LOCAL_BUF tmp = {0};
 	const uint32_t loc = json_get(&d->t, compile, "location");
@@ -87,7 +65,7 @@ static bool place_of(const struct document *d, uint32_t compile, struct buf *b)
 
 static void add_frames(struct runs *r, size_t at)
 {
-	OWNED(document_close) struct document d;
+	OWNED(jsonfile_close) struct jsonfile d;
 	LOCAL_BUF place = {0};
 	document_open(&d, r->of[at]->kept);
 	const uint32_t compiles = json_get(&d.t, d.root, "compiles");
