@@ -481,6 +481,8 @@ static int wait_for_command(struct live *l, struct childset *set, struct child *
 			child_stop(c);
 		if (childset_wait(set, l->epoll, l->o->tick ? 50 : l->notify >= 0 ? -1 : 500, &ev) < 0)
 			return err_errno(err, EXIT_ENVIRON, "cannot wait for '%s'", name);
+		if (l->o->before)
+			l->o->before(l->o->user, l->dir);
 		serve(l);
 		if (l->o->tick)
 			l->o->tick(l->o->user, l->dir);

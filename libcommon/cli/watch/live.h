@@ -74,6 +74,8 @@ struct live_options {
 	int in_memory;       /* .apart: a descriptor passed as RUN_IN_MEMORY (run.h); -1: none */
 	/* Called every 50 ms while the command runs, and once when it has ended; folder: where calls_open() finds the log. May be NULL. */
 	void (*tick)(void *user, const char *folder);
+	/* Called before the events are read that come ahead of a tick. May be NULL. */
+	void (*before)(void *user, const char *folder);
 };
 
 struct live_result {

@@ -313,11 +313,20 @@ static void on_event(void *user, const struct live_event *ev)
 	}
 }
 
-static void on_tick(void *user, const char *folder)
+/* A call is read when the events are that were sent before it: its graph's is one of them. */
+static void on_before(void *user, const char *folder)
 {
 	struct watch *w = user;
 	if (!w->opened && folder)
 		w->opened = calls_open(&w->calls, folder, NULL) == 0;
+	if (w->opened)
+		w->calls.upto = calls_begun(&w->calls);
+}
+
+static void on_tick(void *user, const char *folder)
+{
+	struct watch *w = user;
+	(void)folder;
 	if (w->opened)
 		watch_look_around(w, watch_finish_process);
 	if (w->opened && w->o->tick)
@@ -333,6 +342,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	    .contract = on_contract,
 	    .event = on_event,
 	    .tick = on_tick,
+	    .before = on_before,
 	    .user = w,
 	    .calls = &o->calls,
 	    .given = o->given,
@@ -349,6 +359,7 @@ static int run_watched(struct watch *w, char *const *command, struct err *err)
 	if (!w->opened && calls_open(&w->calls, w->live.folder, err) < 0)
 		return -1;
 	w->opened = w->calls.final = true;
+	w->calls.upto = UINT64_MAX;
 	return 0;
 }
 

@@ -144,7 +144,7 @@ bool calls_is_file_name(const char *name)
 
 int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err)
 {
-	*r = (struct calls_reader){.log = shared_of(log.p, log.n), .names = shared_of(names.p, names.n)};
+	*r = (struct calls_reader){.log = shared_of(log.p, log.n), .names = shared_of(names.p, names.n), .upto = UINT64_MAX};
 	struct {
 		char magic[8];
 		uint32_t size;
@@ -325,7 +325,7 @@ bool calls_next(struct calls_reader *r, struct call_record *rec)
 	for (;;) {
 		uint64_t end = calls_begun(r);
 		struct calls_slot copy;
-		if (r->at >= end)
+		if (r->at >= end || r->at >= r->upto)
 			return false;
 		if (end - r->at > r->config.records) {
 			r->lost += end - r->config.records - r->at;

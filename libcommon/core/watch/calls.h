@@ -434,6 +434,7 @@ struct calls_reader {
 	uint64_t lost;              /* records that were overwritten before they were read */
 	uint64_t torn;              /* records that were never completed */
 	uint64_t waiting;           /* nanoseconds since when `at` is waited for, 0: not */
+	uint64_t upto;              /* no ticket from this one on is read yet; calls_open: UINT64_MAX */
 	bool final;                 /* set it when the command has ended */
 	bool mapped;
 	/* names read so far, by their ids; no more bytes than honest writers can have written */
