@@ -247,7 +247,7 @@ check-gpu: gpu-kit              ## the acceptance run with an NVIDIA GPU and tor
 check-aarch64:                  ## build for AArch64 with Debian's cross compiler and try it under qemu (packaging/aarch64.sh)
 	@scripts/check-aarch64
 
-check-cluster: all              ## fxminify on other machines: through ssh, and a Slurm of one node (as root; with real torch)
+check-cluster: all              ## fxminify and pt2 gather on other machines: ssh, a Slurm of one and two nodes, Ray ($PT2_RAY) (as root; with real torch)
 	@scripts/install-deps cluster
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/cluster/*.t

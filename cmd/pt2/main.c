@@ -67,7 +67,7 @@ static const struct opt options[] = {
 VERBS(X)
 #undef X
 
-extern const struct opt_command top_command, attach_command, runs_command, settings_command, mcp_command;
+extern const struct opt_command top_command, attach_command, runs_command, gather_command, settings_command, mcp_command;
 static const struct opt_command *const commands[] = {
 #define X(verb, ...) &verb##_command,
     VERBS(X)
@@ -75,6 +75,7 @@ static const struct opt_command *const commands[] = {
 	& top_command,
     &attach_command,
     &runs_command,
+    &gather_command,
     &settings_command,
     &mcp_command,
     NULL,

@@ -161,14 +161,17 @@ example() { # example SOURCE COMMAND
 	if (cd work && bash -euo pipefail -c "$2") >out 2>err; then pass "$1: $(head -1 <<<"$2")"; else fail "$1: $2" "$(cat out)"; fi
 }
 
+# Other machines are for make check-cluster and pt2-gather.t.
+asks_others() { [[ $1 =~ --launcher|pt2\ gather ]]; }
+
 # Indented lines under EXAMPLES; a line that starts deeper goes on with the one before.
 for tool in "${tools[@]}"; do
 	page "$tool"
 	sed -n '/^EXAMPLES/,/^\(DIFFERENCES\|SEE ALSO\)/p' page | grep -E '^ {11}' | sed 's/^ \{11\}//' |
 		awk '/^ / {printf "\n%s", $0; next} {if (NR > 1) printf "%c", 0; printf "%s", $0} END {printf "%c", 0}' >examples
 	while IFS= read -r -d '' line; do
-		# A repro.py is for torch, other machines are for make check-cluster.
-		[[ $line =~ ^python\ |--launcher ]] || example "$tool.1" "$line"
+		# A repro.py is for torch.
+		[[ $line =~ ^python\  ]] || asks_others "$line" || example "$tool.1" "$line"
 	done <examples
 done
 
@@ -179,6 +182,7 @@ help_examples() { # help_examples TOOL-AND-SUBCOMMAND
 	while IFS= read -r line; do
 		case $line in "aoti-printer --diff dump "*) line="aoti-printer -o dump model.pt2 batch.npy && $line" ;; esac
 		case $line in "pt2 attach "*) line="{ TORCH_TRACE=\$PWD/traces sleep 60 & } && ${line/4711/\$!} && kill \$!" ;; esac
+		asks_others "$line" && continue
 		if asks_torch "$line"; then example "$1 -h" "$line"; else example "$1 -h" "{ $line; } || test \$? = 1"; fi
 	done < <(COLUMNS=80 "${words[@]}" -h | sed -n '/^Examples:/,/^$/s/^  //p' | sed 's/  *# .*//')
 }
@@ -191,7 +195,7 @@ done
 for page in README.md docs/user/USING.md; do
 	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(git|make|pip|TORCH_TRACE)' | sed 's/  *#.*//' >examples
 	while read -r line; do
-		example "$page" "$line"
+		asks_others "$line" || example "$page" "$line"
 	done <examples
 done
 table() { sed -n '/^## The tools/,/^## Install/p' "$ROOT/README.md" | grep '^|' | grep -oE "\`($(IFS='|'; echo "${tools[*]}")) ([^\`])*\`" | tr -d '\`' | sed 's/\\|/|/g'; }

@@ -8,14 +8,19 @@ FAR=$TMP/far     # what daemons need, and the far side's own TMPDIR
 far=             # the process that holds the far side
 mkdir "$HERE" "$FAR" "$FAR/tmp"
 
-# far_needs PROGRAM... : sets $python; skips the test where something is missing
-far_needs() {
+# far_has PROGRAM... : skips the test where something is missing
+far_has() {
 	local p
+	PATH=$PATH:/usr/sbin
 	[ "$(id -u)" = 0 ] || skip_all "a far side of its own needs root"
-	for p in "$@" unshare setpriv g++; do
+	for p in "$@" unshare setpriv; do
 		command -v "$p" >/dev/null || skip_all "no $p (scripts/install-deps cluster)"
 	done
 	unshare --mount --pid --fork true 2>/dev/null || skip_all "namespaces are not allowed here"
+}
+# far_needs PROGRAM... : the same for fxminify; sets $python
+far_needs() {
+	far_has "$@" g++
 	python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"
 	export PT2_PYTHON=$python XDG_CACHE_HOME=${XDG_CACHE_HOME-$BUILD/live-cache}
 	cp -r "$ROOT/tests/data/minifier/aot_compile_error" "$HERE/compile_error"
@@ -34,6 +39,61 @@ far_start() {
 	far=$!
 	trap 'far_stop; cd /; rm -rf "$TMP"' EXIT
 	trap 'exit 4' INT TERM HUP
+}
+# far_slurm NODE... : a Slurm of these nodes, each with two GPUs that do nothing; its own $FAR/traces is $FAR/NODE where that is there
+far_slurm() {
+	local node i=0 daemons="" port host
+	port=$((30000 + RANDOM % 10000))
+	host=$(hostname -s)
+	mkdir -m 700 "$FAR/munge" "$FAR/state"
+	chmod 711 "$TMP" "$FAR" "$FAR/munge"
+	dd if=/dev/urandom of="$FAR/munge/key" bs=1024 count=1 status=none
+	chmod 400 "$FAR/munge/key"
+	cat >"$FAR/slurm.conf" <<-END_OF_CONFIG
+		ClusterName=test
+		SlurmctldHost=$host(127.0.0.1)
+		SlurmctldPort=$port
+		SlurmctldPidFile=$FAR/slurmctld.pid
+		SlurmctldLogFile=$FAR/slurmctld.log
+		StateSaveLocation=$FAR/state
+		SlurmUser=root
+		SlurmdUser=root
+		SlurmdPidFile=$FAR/slurmd.%n.pid
+		SlurmdLogFile=$FAR/slurmd.%n.log
+		SlurmdSpoolDir=$FAR/spool.%n
+		AuthType=auth/munge
+		AuthInfo=socket=$FAR/munge/socket
+		CredType=cred/munge
+		ProctrackType=proctrack/linuxproc
+		TaskPlugin=task/none
+		JobAcctGatherType=jobacct_gather/none
+		AccountingStorageType=accounting_storage/none
+		MpiDefault=none
+		SwitchType=switch/none
+		SelectType=select/cons_tres
+		SelectTypeParameters=CR_CPU
+		ReturnToService=2
+		GresTypes=gpu
+		PartitionName=all Nodes=ALL Default=YES State=UP
+	END_OF_CONFIG
+	for node; do
+		i=$((i + 1))
+		mkdir "$FAR/spool.$node"
+		echo "NodeName=$node NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + i)) CPUs=$(nproc) Gres=gpu:2" >>"$FAR/slurm.conf"
+		printf 'NodeName=%s Name=gpu File=%s\n' "$node" /dev/zero "$node" /dev/full >>"$FAR/gres.conf"
+		daemons+="unshare -m sh -c '[ ! -d $FAR/$node ] || mount --bind $FAR/$node $FAR/traces; exec slurmd -D -N $node' & "
+	done
+	mkdir "$FAR/traces"
+	export SLURM_CONF=$FAR/slurm.conf
+	far_start "munged --foreground --force --socket='$FAR/munge/socket' --key-file='$FAR/munge/key' --pid-file='$FAR/munge/pid' \
+		--log-file='$FAR/munge/log' --seed-file='$FAR/munge/seed' & \
+		while [ ! -S '$FAR/munge/socket' ]; do sleep 0.1; done; slurmctld -D & $daemons wait"
+	for _ in $(seq 100); do
+		[ "$(sinfo -h -N -t idle 2>/dev/null | wc -l)" = $# ] && return
+		sleep 0.2
+	done
+	sinfo -h -N >err 2>&1
+	skip_all "Slurm does not start: $(tail -n 1 err) $(tail -n 1 "$FAR/log")"
 }
 far_stop() {
 	[ -n "$far" ] && pkill -KILL -P "$far"

@@ -4,54 +4,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/cluster/far.sh
 . "$ROOT/tests/cluster/far.sh"
-PATH=$PATH:/usr/sbin
 far_needs slurmctld slurmd munged srun squeue
-
-port=$((30000 + RANDOM % 10000))
-host=$(hostname -s)
-mkdir -m 700 "$FAR/munge" "$FAR/state" "$FAR/spool"
-chmod 711 "$TMP" "$FAR" "$FAR/munge"
-dd if=/dev/urandom of="$FAR/munge/key" bs=1024 count=1 status=none
-chmod 400 "$FAR/munge/key"
-cat >"$FAR/slurm.conf" <<END_OF_CONFIG
-ClusterName=test
-SlurmctldHost=$host(127.0.0.1)
-SlurmctldPort=$port
-SlurmctldPidFile=$FAR/slurmctld.pid
-SlurmctldLogFile=$FAR/slurmctld.log
-StateSaveLocation=$FAR/state
-SlurmUser=root
-SlurmdUser=root
-SlurmdPort=$((port + 1))
-SlurmdPidFile=$FAR/slurmd.pid
-SlurmdLogFile=$FAR/slurmd.log
-SlurmdSpoolDir=$FAR/spool
-AuthType=auth/munge
-AuthInfo=socket=$FAR/munge/socket
-CredType=cred/munge
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-MpiDefault=none
-SwitchType=switch/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-ReturnToService=2
-GresTypes=gpu
-NodeName=far NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=$(nproc) Gres=gpu:2
-PartitionName=all Nodes=far Default=YES State=UP
-END_OF_CONFIG
-printf 'NodeName=far Name=gpu File=%s\n' /dev/zero /dev/full >"$FAR/gres.conf"
-export SLURM_CONF=$FAR/slurm.conf
-far_start "munged --foreground --force --socket='$FAR/munge/socket' --key-file='$FAR/munge/key' --pid-file='$FAR/munge/pid' \
-	--log-file='$FAR/munge/log' --seed-file='$FAR/munge/seed' & \
-	while [ ! -S '$FAR/munge/socket' ]; do sleep 0.1; done; slurmctld -D & slurmd -D -N far & wait"
-for _ in $(seq 100); do
-	[ "$(sinfo -h -o %T 2>/dev/null)" = idle ] && break
-	sleep 0.2
-done
-[ "$(sinfo -h -o %T 2>err)" = idle ] || skip_all "Slurm does not start: $(tail -n 1 err) $(tail -n 1 "$FAR/log")"
+far_slurm far
 
 # Its own TMPDIR and an empty folder $HERE are there; srun hands on the environment.
 export XDG_CACHE_HOME
