@@ -53,6 +53,19 @@ like "an idle device is reported" "$(cat out)" 'The device is waiting for the CP
 like "kernels on the device" "$(section 'On the device')" 'triton_red_fused_gelu_backward_0'
 like "the device's busy time" "$(head -1 out)" 'device busy 440.0 us -> 270.0 us'
 
+# As torch 2.15's inductor_trace_handler writes it (the texts as recorded on a CPU; kernels on a device are made by hand).
+jq '.traceEvents |= map(if .cat == "kernel" then .args.stack = ["  File \"/lib/site-packages/torch/nn/modules/linear.py\", line 134, in forward\n    return F.linear(a)\n",
+	"  File \"/home/user/model.py\", line 7, in forward\n    return gelu([y]) + \"]\"\n           ^^^^\n"] else . end)' gpu_compiled.json >timeline.json
+run fxexplain profile --all gpu_eager.json timeline.json
+like "kernels have the lines that the profiler wrote beside them" "$(section 'Kernels and where')" \
+	$'triton_red_fused_gelu_backward_0\n *[^\n]*model.py:7\n'
+like "... others than fused ones, too" "$(section 'Kernels and where')" $'ampere_sgemm_128x64_tn\n *[^\n]*model.py:7'
+unlike "... not torch's own" "$(section 'Kernels and where')" linear.py
+is "... in the document" "$(fxexplain profile --json gpu_eager.json timeline.json | jq -r '.. | objects | select(.name? == "triton_poi_fused_add_gelu_0" and .lines?) | .lines')" \
+	/home/user/model.py:7
+jq '(.traceEvents[] | select(.cat == "kernel") | .args.stack) = "odd"' gpu_compiled.json >odd.json
+exits "one that is no list" 0 fxexplain profile gpu_eager.json odd.json
+
 # ---- with the log of the compiled run ----
 exits "with a trace" 0 fxexplain profile --all eager.json kernels.json kernels.log
 like "frames have their functions" "$(section 'Compiled frames')" '0/0 .*profiles.py:[0-9]+ in forward'

@@ -119,7 +119,7 @@ static void pair(struct json_out *o, const char *key, double a, double b)
 static void origin(struct json_out *o, const struct profile_view *v, const struct profile_op *op)
 {
 	LOCAL_BUF nodes = {0}, lines = {0};
-	if (op->family == FAMILY_KERNEL && view_kernel(v, op->name, &nodes, &lines)) {
+	if (view_kernel(v, op, &nodes, &lines)) {
 		json_member(o, "nodes", buf_slice(&nodes));
 		json_member(o, "lines", buf_slice(&lines));
 	}

@@ -1,4 +1,5 @@
-/* kernels.c - joins the kernels of a profile with the nodes they were made from (graph/inductor/kernelmap.h). */
+/* kernels.c - joins the kernels of a profile with the nodes they were made from (graph/inductor/kernelmap.h), or with the lines that the
+ * profiler wrote beside them. */
 #include "profile/profile_view.h"
 
 /* Each once: several graphs may have a kernel of the same name. */
@@ -30,20 +31,48 @@ static void add_use(const struct kernelmap *m, const struct kmuse *u, struct int
 	}
 }
 
-bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *nodes, struct buf *lines)
+/* Of each text the innermost frame that is the user's. */
+static bool add_stack(const char *stack, struct intern *seen, struct buf *lines)
+{
+	OWNED(json_tape_release) struct json_tape t = {0};
+	LOCAL_BUF at = {0};
+	uint32_t root;
+	const size_t before = lines->len;
+	json_tape_text(&t, stack, strlen(stack));
+	if (json_parse(&t, 0, strlen(stack), &root) < 0)
+		return false;
+	json_each(&t, root, k) {
+		LOCAL_BUF text = {0};
+		struct srcloc one, user = {0};
+		json_unescape(&t, k, &text);
+		for (struct slice rest = buf_slice(&text); srcloc_next(&rest, &one);)
+			if (srcloc_is_user(one.file))
+				user = one;
+		if (!user.file.n)
+			continue;
+		buf_reset(&at);
+		srcloc_format(&at, &user, SRCLOC_PLAIN, true);
+		add_once(seen, lines, buf_slice(&at));
+	}
+	return lines->len > before;
+}
+
+bool view_kernel(const struct profile_view *v, const struct profile_op *o, struct buf *nodes, struct buf *lines)
 {
 	OWNED(intern_release) struct intern seen = {0};
 	bool found = false;
-	for (uint32_t i = 0; i < v->maps.n; i++) {
+	for (uint32_t i = 0; o->family == FAMILY_KERNEL && i < v->maps.n; i++) {
 		const struct kernelmap *m = v->maps.map[i];
 		for (uint32_t u = 0; u < m->n_use; u++) {
-			if (!slice_eq(m->use[u].name, kernel))
+			if (!slice_eq(m->use[u].name, o->name))
 				continue;
 			found = true;
 			add_use(m, &m->use[u], &seen, nodes, lines);
 		}
 	}
-	return found;
+	const uint32_t row = o->row[1];
+	const struct profile *p = v->c.side[1];
+	return found || (row != NONE && p->row[row].stack && add_stack(p->row[row].stack, &seen, lines));
 }
 
 struct slice view_function(struct profile_view *v, struct slice id, struct buf *tmp)

@@ -27,6 +27,8 @@
  *     triton_poi_fused_add_0                a Triton kernel: cat "kernel" on the device, its launch as cat "cpu_op"
  *     dynamo, entire_frame_compile, entire_backward_compile, ... (dynamo_timed): compiling; entire_frame_compile_data:
  *     fn_name=..., compile_id=0/1 inside it shows which (_dynamo/utils.py)
+ *     "stack": ["File \"/app/m.py\", line 7, in forward\n    y = x.log()", ...] in a kernel's args: its program's lines, where
+ *     torch 2.15's inductor_trace_handler wrote the file and TORCH_COMPILE_DEBUG_EXTEND=1 was set (_inductor/profiler.py)
  * A frame resumed after a graph break is a region inside the first one's region: Dynamo's code calls the resume function.
  *
  * Self time is a call's time without its direct children's, by nesting within one thread, as torch's key_averages() counts it:
@@ -51,6 +53,7 @@ enum {
 	PROFILE_GAPS = 32,
 	PROFILE_LIST_MAX = 1 << 16,
 	PROFILE_SHAPE_MAX = 160,
+	PROFILE_STACK_MAX = 1 << 16,
 };
 
 /* From an event's category. */
@@ -108,6 +111,7 @@ struct profile_row {
 	uint64_t compile_count, compile_self; /* while compiling: fake tensors */
 	uint64_t graph_self;                  /* of step_self: inside compiled graphs */
 	char *shape;                          /* Input Dims of the slowest; NULL */
+	char *stack;                          /* of a device's kernel: where it comes from, as the file has it (JSON); NULL */
 };
 struct profile_step {
 	uint64_t ts, dur;

@@ -22,8 +22,9 @@ struct profile_view {
 /* "app/m.py:5 in f" of a compile id, according to the log; empty if unknown. Valid until the next call. */
 struct slice view_function(struct profile_view *v, struct slice id, struct buf *tmp);
 
-/* kernels.c: the nodes and Python lines that a kernel was made from, comma-separated, each once. False: not in any map. */
-bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *nodes, struct buf *lines);
+/* kernels.c: the nodes and Python lines that a kernel was made from, comma-separated, each once; lines alone, where the
+ * profile has them and no map does. False: not known. */
+bool view_kernel(const struct profile_view *v, const struct profile_op *o, struct buf *nodes, struct buf *lines);
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt);
 void profile_json(struct buf *b, struct profile_view *v);

@@ -216,6 +216,24 @@ static struct slice argument(const struct event *e, const char *quoted)
 	return slice_of(at, (size_t)(end - at));
 }
 
+/* The length of the list that v begins with; 0: it does not end. */
+static size_t list_length(struct slice v)
+{
+	bool in_string = false;
+	unsigned depth = 0;
+	for (size_t n = 0; n < v.n; n++) {
+		if (in_string && v.p[n] == '\\')
+			n++;
+		else if (v.p[n] == '"')
+			in_string = !in_string;
+		else if (!in_string)
+			depth += (v.p[n] == '[') - (v.p[n] == ']');
+		if (!depth)
+			return n + 1;
+	}
+	return 0;
+}
+
 static void keep_shape(struct reader *r, uint32_t row, const struct event *e, uint64_t dur)
 {
 	if (!e->args || dur <= r->slowest[row])
@@ -224,19 +242,24 @@ static void keep_shape(struct reader *r, uint32_t row, const struct event *e, ui
 	if (!v.n || *v.p != '[')
 		return;
 	r->p->has_shapes = true;
-	size_t n = 0;
-	for (unsigned depth = 0; n < v.n; n++) {
-		depth += v.p[n] == '[';
-		depth -= v.p[n] == ']';
-		if (!depth)
-			break;
-	}
-	if (n == v.n)
+	const size_t n = list_length(v);
+	if (!n)
 		return;
 	r->slowest[row] = dur;
 	char **shape = &r->p->row[row].shape;
 	free(*shape);
-	*shape = ++n > PROFILE_SHAPE_MAX ? xasprintf("%.*s...", PROFILE_SHAPE_MAX, v.p) : xstrndup(v.p, n);
+	*shape = n > PROFILE_SHAPE_MAX ? xasprintf("%.*s...", PROFILE_SHAPE_MAX, v.p) : xstrndup(v.p, n);
+}
+
+/* The first one: all calls of a kernel come from the same lines. */
+static void keep_stack(struct profile_row *row, const struct event *e)
+{
+	if (row->class != CLASS_KERNEL || row->stack || !e->args)
+		return;
+	const struct slice v = argument(e, "\"stack\"");
+	const size_t n = v.n && *v.p == '[' ? list_length(v) : 0;
+	if (n && n <= PROFILE_STACK_MAX)
+		row->stack = xstrndup(v.p, n);
 }
 
 static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t dur, uint32_t thread)
@@ -285,6 +308,7 @@ static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint
 {
 	const uint32_t track = track_of(r, e);
 	keep_shape(r, row, e, dur);
+	keep_stack(&r->p->row[row], e);
 	if (r->p->row[row].kind == KIND_STEP && r->p->row[row].class <= CLASS_ANNOTATION)
 		take_step(r, name, ts, dur, track);
 	take_mark(r, track, row, ts, dur);
@@ -463,7 +487,7 @@ int profile_read(struct profile *p, const char *path, struct err *err)
 void profile_release(struct profile *p)
 {
 	for (uint32_t i = 0; i < p->n_row; i++)
-		free(p->row[i].shape);
+		free(p->row[i].shape), free(p->row[i].stack);
 	free(p->row);
 	free(p->step);
 	free(p->region);

@@ -285,7 +285,7 @@ static void put_kernel(struct show *w, const struct profile_op *o, struct slice 
 	put_text(w->s, o->name);
 	buf_adds(&w->s->b, "\n    ");
 	put_text(w->s, lines);
-	buf_adds(&w->s->b, lines.n ? ": " : "");
+	buf_adds(&w->s->b, lines.n && nodes.n ? ": " : "");
 	put_text(w->s, comma ? slice_of(nodes.p, (size_t)(comma - nodes.p)) : nodes);
 	buf_adds(&w->s->b, comma ? ", ...\n" : "\n");
 	put_wraps(w->s, from, 6);
@@ -302,8 +302,8 @@ static void put_kernels(struct show *w)
 		buf_reset(&w->tmp);
 		buf_reset(&lines);
 		/* On a device the kernel counts, not its launch. */
-		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) ||
-		    !view_kernel(w->v, o->name, &w->tmp, &lines))
+		if ((o->family != FAMILY_KERNEL && i >= c->n_device) || !o->count[1] || (i >= c->n_device && c->n_device) ||
+		    !view_kernel(w->v, o, &w->tmp, &lines))
 			continue;
 		if (!w->all && shown >= w->shown) {
 			left++;
