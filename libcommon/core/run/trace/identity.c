@@ -293,3 +293,14 @@ uint32_t identity_attempt(struct trace *t, const struct trace_scan *s, const str
 	}
 	return k;
 }
+
+void identity_end(struct trace *t)
+{
+	generations_release(&t->generations);
+	row_index_release(&t->same_ids);
+	free(t->same);
+	free(t->open);
+	t->same = NULL;
+	t->open = NULL;
+	t->n_same = t->cap_same = t->n_open = t->cap_open = 0;
+}

@@ -139,10 +139,7 @@ void trace_release(struct trace *t)
 	for (uint32_t i = 0; i < t->n_process; i++)
 		free(t->process[i].string);
 	free(t->process);
-	generations_release(&t->generations);
-	row_index_release(&t->same_ids);
-	free(t->same);
-	free(t->open);
+	identity_end(t);
 	free(t->folder);
 	free(t->artifact);
 	free(t->unknown);
