@@ -201,7 +201,7 @@ static void read_facts(struct report *r)
 {
 	struct err err;
 	const struct trace_hooks h = {.progress = PROGRESS(&opt), .in_part = true};
-	const struct facts_options o = {.ranks = true, .few_metrics = true, .no_graphs = true, .no_phases = !opt.max.n};
+	const struct facts_options o = {.ranks = true, .few_metrics = true, .no_graphs = !opt.max.n, .no_phases = !opt.max.n};
 	unsigned good = 0;
 	for (unsigned i = 0; i < r->n; i++) {
 		if (trace_read_facts(&r->log[i], &o, &h, &err) == 0) {
@@ -257,7 +257,7 @@ static void write_json(struct report *r, char *const *path, size_t n)
 static int read_page(struct page *p, char *const *path, size_t n, unsigned *lost, struct err *err)
 {
 	struct patterns *known = patterns_load(NULL, err);
-	const struct facts_options o = {.patterns = known, .few_metrics = true, .no_graphs = true};
+	const struct facts_options o = {.patterns = known, .few_metrics = true};
 	int status = known ? 0 : -1;
 	size_t good = 0;
 	for (size_t i = 0; !status && i < n; i++) {

@@ -696,7 +696,7 @@ struct facts_options {
 	bool keys;                       /* the components of cache keys: about 100 KB each, mostly the same */
 	bool ranks;                      /* steps, spans, lists: for comparing ranks */
 	bool few_metrics;                /* of compilation metrics only what findings are made of: a compilation has 60, 20 bytes each */
-	bool no_graphs;                  /* no rows of graphs, which only fxexplain shows */
+	bool no_graphs;                  /* no rows of graphs: nobody explains failures */
 	bool no_phases;                  /* a trace's chromium events are not added up: no phases, no markers */
 	const struct patterns *patterns; /* known messages to look for in texts; NULL: none */
 };
