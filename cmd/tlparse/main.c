@@ -201,7 +201,7 @@ static void read_facts(struct report *r)
 {
 	struct err err;
 	const struct trace_hooks h = {.progress = PROGRESS(&opt), .in_part = true};
-	const struct facts_options o = {.ranks = true, .few_metrics = true, .no_phases = !opt.max.n};
+	const struct facts_options o = {.ranks = true, .few_metrics = true, .no_graphs = !opt.max.n, .no_phases = !opt.max.n};
 	unsigned good = 0;
 	for (unsigned i = 0; i < r->n; i++) {
 		if (trace_read_facts(&r->log[i], &o, &h, &err) == 0) {

@@ -604,7 +604,8 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	    .progress = PROGRESS(opt),
 	    .in_part = true,
 	};
-	const struct facts_options rows = {.ranks = extra != NULL, .keys = extra != NULL, .few_metrics = true, .no_phases = !opt->max.n};
+	const struct facts_options rows = {
+	    .ranks = extra != NULL, .keys = extra != NULL, .few_metrics = true, .no_graphs = !opt->max.n, .no_phases = !opt->max.n};
 	struct buf b = {0};
 	int r = -1;
 	pthread_mutex_init(&d.err_lock, NULL);

@@ -357,11 +357,16 @@
   pt2.metrics = function (progress) {
     if (metrics) return metrics;
     metrics = (async () => {
-      const rows = [];
+      const rows = [], longs = new Map();   // line and name -> a long value, which other lines refer to
       await pt2.eachLine("m", bytes => {
         const r = new Map(pt2.members(decoder.decode(bytes))), m = new Map();
         if (!r.has("m")) return;
-        for (const [k, v] of pt2.members(r.get("m"))) m.set(intern(k), intern(v));
+        const same = new Map(pt2.members(r.get("same") || "")), at = r.get("log") + ":", line = at + r.get("line");
+        for (const [k, v] of pt2.members(r.get("m"))) {
+          const t = same.has(k) ? longs.get(at + same.get(k) + k) || v : intern(v);
+          m.set(intern(k), t);
+          if (t.length > 300 && !same.has(k)) longs.set(line + k, t);
+        }
         rows.push({ log: +r.get("log") || 0, compile: r.has("attempt") && +r.get("attempt") >= 0 ? +r.get("attempt") - doc.logs[+r.get("log") || 0].first : -1, line: +r.get("line") || 0,
           key: intern(unquote(r.get("key") || '""')), m });
       }, progress);

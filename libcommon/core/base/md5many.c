@@ -3,7 +3,7 @@
 
 #include <md5.h>
 
-enum { LARGE = 64 << 10, FEW = 3 };
+enum { LARGE = 64 << 10, FEW = 3 }; /* sorted by comparing; lanes that are no faster than one text after the other */
 
 /* Texts being processed in the lanes: whole blocks from the text itself, then one or two from its tail. */
 struct lanes {
@@ -57,16 +57,28 @@ static void start(struct lanes *x, unsigned i, struct md5_job *j)
 
 /* Sorts jobs by number of blocks, the longest first, so that lanes end at about the same time. */
 struct queue {
+	struct md5_job *large; /* longest first; a window has few */
 	struct md5_job *first[LARGE / 64 + 1];
 	size_t blocks, left;
 };
 
+static void add(struct queue *q, struct md5_job *j)
+{
+	struct md5_job **at = &q->first[j->n / 64 < LARGE / 64 ? j->n / 64 : LARGE / 64];
+	if (j->n / 64 > LARGE / 64)
+		for (at = &q->large; *at && (*at)->n > j->n;)
+			at = &(*at)->next;
+	j->next = *at;
+	*at = j;
+	q->left++;
+}
+
 static struct md5_job *longest(struct queue *q)
 {
-	while (!q->first[q->blocks])
+	while (!q->large && !q->first[q->blocks])
 		q->blocks--;
-	struct md5_job *j = q->first[q->blocks];
-	q->first[q->blocks] = j->next;
+	struct md5_job **at = q->large ? &q->large : &q->first[q->blocks], *j = *at;
+	*at = j->next;
 	q->left--;
 	return j;
 }
@@ -89,22 +101,30 @@ static void end_lane(struct lanes *x, unsigned i, struct queue *q)
 	x->busy--;
 }
 
+/* The rest of a lane's text by itself. */
+static void finish(struct lanes *x, unsigned i)
+{
+	uint32_t state[4] = {x->st.a[i], x->st.b[i], x->st.c[i], x->st.d[i]};
+	for (;;) {
+		for (; x->left[i]; x->left[i]--, x->at[i] += 64)
+			MD5Transform(state, x->at[i]);
+		if (x->in_tail[i])
+			break;
+		enter_tail(x, i);
+	}
+	memcpy(x->job[i]->digest, state, sizeof(state));
+	x->job[i] = NULL;
+	x->busy--;
+}
+
 void md5_many(struct md5_job *job, size_t n)
 {
 	md5_blocks_fn *run = md5_blocks_best();
 	struct queue q = {.blocks = LARGE / 64};
-	for (size_t i = 0; i < n; i++) {
-		if (job[i].n > LARGE) {
-			one(&job[i]);
-			continue;
-		}
-		job[i].next = q.first[job[i].n / 64];
-		q.first[job[i].n / 64] = &job[i];
-		q.left++;
-	}
+	for (size_t i = 0; i < n; i++)
+		add(&q, &job[i]);
 	while (q.left && q.left < FEW)
 		one(longest(&q));
-	static const uint8_t idle[64];
 	struct lanes x;
 	memset(&x.st, 0, sizeof(x.st));
 	x.busy = 0;
@@ -118,23 +138,21 @@ void md5_many(struct md5_job *job, size_t n)
 	}
 	while (x.busy) {
 		size_t count = SIZE_MAX;
-		for (unsigned i = 0; i < MD5_LANES; i++)
+		const uint8_t *any = NULL;
+		for (unsigned i = 0; i < MD5_LANES; i++) {
 			count = x.left[i] < count ? x.left[i] : count;
+			any = x.job[i] ? x.at[i] : any;
+		}
 		for (unsigned i = 0; x.busy < MD5_LANES && i < MD5_LANES; i++)
-			if (!x.job[i]) {
-				x.at[i] = idle;
-				count = 1; /* nothing more to read */
-			}
+			if (!x.job[i])
+				x.at[i] = any; /* an idle lane reads along */
 		run(&x.st, x.at, count);
 		for (unsigned i = 0; i < MD5_LANES; i++)
 			if (!(x.left[i] -= count))
 				end_lane(&x, i, &q);
 		if (x.busy > 0 && x.busy < FEW && !q.left) /* alone, libmd is faster */
 			for (unsigned i = 0; i < MD5_LANES; i++)
-				if (x.job[i]) {
-					one(x.job[i]);
-					x.job[i] = NULL;
-					x.busy--;
-				}
+				if (x.job[i])
+					finish(&x, i);
 	}
 }

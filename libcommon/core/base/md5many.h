@@ -6,8 +6,8 @@
  *
  * A trace holds thousands of small payloads, each with its MD5; one after the other they take a third of the time that
  * reading a log takes. MD5 cannot be made faster for one text, but 16 texts are hashed in parallel in vector registers
- * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. Texts over 64 KiB, and the last few, go through
- * libmd, which is faster for one text.
+ * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. When one or two are left, libmd goes on
+ * with them: it is faster for one text.
  *
  * It allocates nothing, cannot fail and keeps no state.
  */

@@ -14,7 +14,7 @@ void facts_release(struct facts *f)
 	intern_release(&f->names);
 	intern_release(&f->compile_ids);
 	free(f->compile_row);
-	intern_release(&f->id_times);
+	row_index_release(&f->id_times);
 	free(f->times);
 	intern_release(&f->known_ids);
 	intern_release(&f->string_ids);
@@ -129,6 +129,28 @@ void compile_id_read(struct slice *text, struct compile_id *id)
 	id->compile = n > autograd + 1 ? v[autograd + 1] : -1;
 }
 
+struct wanted_id {
+	const struct facts *f;
+	uint32_t input, id;
+};
+static bool is_wanted_id(const void *ctx, uint32_t row)
+{
+	const struct wanted_id *w = ctx;
+	return w->f->times[row].input == w->input && w->f->times[row].id == w->id;
+}
+
+static struct fact_id_times *times_of(struct facts *f, uint32_t input, uint32_t id)
+{
+	const uint32_t key[] = {input, id}, hash = row_hash(key, sizeof(key));
+	uint32_t k = row_index_find(&f->id_times, hash, is_wanted_id, &(struct wanted_id){f, input, id});
+	if (k == NONE) {
+		k = f->n_times;
+		PUSH(f, times) = (struct fact_id_times){input, id, 0};
+		row_index_add(&f->id_times, hash, k);
+	}
+	return &f->times[k];
+}
+
 uint32_t facts_compile_anew(struct facts *f, uint32_t input, uint32_t process, uint32_t generation, struct slice id, uint64_t line,
 			    double start)
 {
@@ -143,10 +165,7 @@ uint32_t facts_compile_anew(struct facts *f, uint32_t input, uint32_t process, u
 	c.generation = generation;
 	c.start = start;
 	c.id = facts_intern(f, id);
-	uint32_t k = f->id_times.n, same = intern_add(&f->id_times, CHAIN_KEY(input, c.id));
-	GROW(f->times, k, f->cap_times, 1);
-	f->times[same] = same == k ? 1 : f->times[same] + 1;
-	c.nth = f->times[same];
+	c.nth = ++times_of(f, input, c.id)->n;
 	c.label = c.id;
 	if (c.nth > 1) {
 		buf_reset(&f->tmp);

@@ -22,6 +22,7 @@
 #ifndef PT2_FACTS_H
 #define PT2_FACTS_H
 #include "base/hash.h"
+#include "base/rowindex.h"
 #include "base/rows.h"
 #include "base/srcloc.h"
 #include "run/cachekey.h"
@@ -637,13 +638,16 @@ FACT(fact_unknown);
 	X(of, INDEX, limit, NULL, "row of limit[]")
 FACT(fact_frame);
 
+struct fact_id_times {
+	uint32_t input, id, n;
+};
 struct facts {
 	struct intern names;
 	struct intern
 	    compile_ids; /* of facts_compile: {input, process, generation, id} -> compile_row[], valid until facts_only_function */
 	uint32_t *compile_row, cap_compile_row;
-	struct intern id_times; /* {input, id} -> times[]: how many rows of compile[] have it */
-	uint32_t *times, cap_times;
+	struct row_index id_times;
+	ROWS(struct fact_id_times, times);      /* how many rows of compile[] have an id in their input */
 	struct intern string_ids;               /* {pid, number} of the `str` records of all logs -> string_name[] */
 	uint32_t *string_name, cap_string_name; /* a process writes each string once, and draft_export writes a log of its own */
 	struct intern known_ids;                /* {input, pattern, title} -> row of known, the same index, until facts_one_run */
@@ -692,6 +696,7 @@ struct facts_options {
 	bool keys;                       /* the components of cache keys: about 100 KB each, mostly the same */
 	bool ranks;                      /* steps, spans, lists: for comparing ranks */
 	bool few_metrics;                /* of compilation metrics only what findings are made of: a compilation has 60, 20 bytes each */
+	bool no_graphs;                  /* no rows of graphs: nobody explains failures */
 	bool no_phases;                  /* a trace's chromium events are not added up: no phases, no markers */
 	const struct patterns *patterns; /* known messages to look for in texts; NULL: none */
 };

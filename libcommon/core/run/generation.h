@@ -14,17 +14,21 @@
  */
 #ifndef PT2_GENERATION_H
 #define PT2_GENERATION_H
-#include "base/hash.h"
+#include "base/rowindex.h"
+#include "base/rows.h"
 
 struct generation {
 	uint32_t number; /* how many times ids restarted in this process */
 	int64_t frames;  /* its highest frame, or -1 */
 };
 #define GENERATION_FIRST ((struct generation){0, -1})
+struct generation_frame {
+	uint32_t process, number; /* of the generation */
+	int64_t frame, last;
+};
 struct generations { /* the highest compilation of each frame */
-	struct intern keys;
-	int64_t *last;
-	size_t cap;
+	struct row_index index;
+	ROWS(struct generation_frame, frame);
 };
 bool generation_has(struct generations *all, uint32_t process, const struct generation *now, int64_t frame, int64_t compile);
 void generation_add(struct generations *all, uint32_t process, struct generation *now, int64_t frame, int64_t compile);

@@ -46,6 +46,8 @@ static void test_long(void **state)
 	(void)state;
 	check(40, 7919, 200000);
 	check(3, 70001, 200000);
+	check(2, 70001, 200000);
+	check(19, 65600, 500000); /* some in the lanes, some left alone */
 }
 
 int main(void)

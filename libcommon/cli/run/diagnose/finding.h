@@ -192,6 +192,7 @@ struct explanation {
 	uint64_t ignored_breaks, ignored_inferred, ignored_recompiles, ignored_limits; /* of them, those of ignored findings */
 	uint32_t n_ranks;                                                              /* that wrote the inputs */
 	uint32_t slowest;      /* the input of the rank that compiled longest, NONE */
+	uint64_t *raised;      /* while recompiles are explained (recompiles.c) */
 	double guard_us;       /* time of one guard on a call (order.h), < 0: unknown */
 	struct slice headline; /* the findings in one sentence; empty: they speak for themselves */
 	struct buf tmp;

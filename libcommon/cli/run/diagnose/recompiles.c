@@ -554,12 +554,20 @@ bool limit_raises(struct slice text) { return slice_find(text, "FailOnRecompileL
 /* fullgraph=True, or fail_on_recompile_limit_hit: the exception is in the same log, after the limit. */
 static bool raised(const struct explanation *x, const struct fact_limit *limit)
 {
-	const struct facts *f = x->facts;
-	bool fails = f->input[limit->src.input].config.fail_on_recompile_limit_hit == 1;
-	for (uint32_t i = 0; i < f->n_failure && !fails; i++)
-		fails = f->failure[i].src.input == limit->src.input && f->failure[i].src.line >= limit->src.line &&
-			(limit_raises(facts_text(f, f->failure[i].type)) || limit_raises(facts_text(f, f->failure[i].reason)));
-	return fails;
+	const uint64_t last = x->raised[limit->src.input];
+	return x->facts->input[limit->src.input].config.fail_on_recompile_limit_hit == 1 || (last && last > limit->src.line);
+}
+
+/* By input: the line after that of the last such exception; 0: none. */
+static uint64_t *find_raised(const struct facts *f)
+{
+	uint64_t *last = xcalloc(f->n_input + 1u, sizeof(*last));
+	for (uint32_t i = 0; i < f->n_failure && f->n_limit; i++) {
+		const struct fact_failure *x = &f->failure[i];
+		if (x->src.line >= last[x->src.input] && (limit_raises(facts_text(f, x->type)) || limit_raises(facts_text(f, x->reason))))
+			last[x->src.input] = x->src.line + 1;
+	}
+	return last;
 }
 
 /* Without records of the recompiles themselves, torch's warning has the last one's reason. */
@@ -706,10 +714,13 @@ void explain_recompiles(struct explanation *x)
 	for (uint32_t i = f->n_recompile; i-- > 0;)
 		if (f->recompile[i].compile != NONE)
 			of[f->recompile[i].compile] = i;
+	x->raised = find_raised(f);
 	struct chain symbols = {0}; /* by compilation */
 	for (uint32_t i = 0; i < f->n_symbol && f->n_recompile; i++)
 		chain_add(&symbols, i, CHAIN_KEY(f->symbol[i].compile));
 	for (uint32_t i = 0; i < f->n_frame; i++)
 		add_frame(x, &f->frame[i], of, &symbols);
 	chain_release(&symbols);
+	free(x->raised);
+	x->raised = NULL;
 }

@@ -19,12 +19,15 @@
 
 /* ---- sums ---- */
 
+/* Of one compilation, or the run. */
 struct sums {
-	double (*part)[TIME_PART_COUNT];   /* by row of facts.compile; the last row is the run */
-	double (*beside)[TIME_PART_COUNT]; /* what ran in parallel with something that is counted */
-	uint64_t (*calls)[TIME_PART_COUNT];
-	uint32_t n;
-	double seconds; /* the run's */
+	double part[TIME_PART_COUNT];
+	double beside[TIME_PART_COUNT]; /* what ran in parallel with something that is counted */
+	uint64_t calls[TIME_PART_COUNT];
+};
+struct phase_list {
+	uint32_t *first; /* by row of facts.compile, the last is the run: of facts.phase, or NONE */
+	uint32_t *next;
 };
 
 static double whole(const double part[TIME_PART_COUNT])
@@ -35,42 +38,56 @@ static double whole(const double part[TIME_PART_COUNT])
 	return sum;
 }
 
-/* With the frames of one function only (--function), the run is their sum. */
-static void run_of_frames(const struct facts *f, struct sums *s)
+static void list_phases(const struct facts *f, struct phase_list *l)
 {
-	double seconds = 0;
-	for (uint32_t i = 0; i < s->n; i++) {
-		seconds += f->compile[i].seconds > 0 ? f->compile[i].seconds : 0;
-		for (unsigned k = 0; k < TIME_PART_COUNT; k++) {
-			s->part[s->n][k] += s->part[i][k];
-			s->beside[s->n][k] += s->beside[i][k];
-			s->calls[s->n][k] += s->calls[i][k];
-		}
+	const uint32_t n = f->n_compile + 1;
+	l->first = xreallocarray(NULL, n, sizeof(*l->first));
+	l->next = xreallocarray(NULL, f->n_phase, sizeof(*l->next));
+	memset(l->first, 255, n * sizeof(*l->first));
+	for (uint32_t i = f->n_phase; i-- > 0;) { /* so that sums are added up in the order of the rows */
+		uint32_t *head = &l->first[f->phase[i].compile == NONE ? f->n_compile : f->phase[i].compile];
+		l->next[i] = *head;
+		*head = i;
 	}
-	if (whole(s->part[s->n]) > 0)
-		s->seconds = seconds;
 }
 
-static void add_up(const struct explanation *x, struct sums *s)
+static void add_up(const struct facts *f, const struct phase_list *l, uint32_t row, struct sums *s)
 {
-	const struct facts *f = x->facts;
-	s->n = f->n_compile;
-	s->seconds = x->sum.compile_seconds;
-	s->part = xcalloc(s->n + 1u, sizeof(*s->part));
-	s->beside = xcalloc(s->n + 1u, sizeof(*s->beside));
-	s->calls = xcalloc(s->n + 1u, sizeof(*s->calls));
-	for (uint32_t i = 0; i < f->n_phase; i++) {
+	*s = (struct sums){0};
+	for (uint32_t i = l->first[row]; i != NONE; i = l->next[i]) {
 		const struct fact_phase *p = &f->phase[i];
 		enum time_part_kind part = phase_part(facts_text(f, p->name));
-		uint32_t row = p->compile == NONE ? s->n : p->compile;
-		s->part[row][part] += p->self;
+		s->part[part] += p->self;
 		/* The compiler runs in threads; any other block inside itself is recursion. */
 		if (part == PART_COMPILER_TIME && p->each > p->seconds)
-			s->beside[row][part] += p->each - p->seconds;
-		s->calls[row][part] += p->calls;
+			s->beside[part] += p->each - p->seconds;
+		s->calls[part] += p->calls;
 	}
-	if (whole(s->part[s->n]) <= 0)
-		run_of_frames(f, s);
+}
+
+/* With the frames of one function only (--function), the run is their sum. */
+static void add_up_run(const struct explanation *x, const struct phase_list *l, struct sums *run, double *run_seconds)
+{
+	const struct facts *f = x->facts;
+	double seconds = 0;
+	*run_seconds = x->sum.compile_seconds;
+	add_up(f, l, f->n_compile, run);
+	if (whole(run->part) > 0)
+		return;
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		struct sums one;
+		seconds += f->compile[i].seconds > 0 ? f->compile[i].seconds : 0;
+		if (l->first[i] == NONE)
+			continue;
+		add_up(f, l, i, &one);
+		for (unsigned k = 0; k < TIME_PART_COUNT; k++) {
+			run->part[k] += one.part[k];
+			run->beside[k] += one.beside[k];
+			run->calls[k] += one.calls[k];
+		}
+	}
+	if (whole(run->part) > 0)
+		*run_seconds = seconds;
 }
 
 /* ---- views ---- */
@@ -100,15 +117,15 @@ static void add_coarse(struct explanation *x, const struct fact_compile *c)
 
 static void add_view(struct explanation *x, const struct sums *s, uint32_t compile, double seconds)
 {
-	uint32_t row = compile == NONE ? s->n : compile, first = x->n_part;
-	double known = whole(s->part[row]);
+	uint32_t first = x->n_part;
+	double known = whole(s->part);
 	if (seconds < known)
 		seconds = known;
 	if (seconds <= 0)
 		return;
 	if (known > 0) {
 		for (unsigned i = 0; i < PART_OTHER_TIME; i++)
-			add_part(x, slice_str(time_part_name[i]), s->part[row][i], s->beside[row][i], s->calls[row][i]);
+			add_part(x, slice_str(time_part_name[i]), s->part[i], s->beside[i], s->calls[i]);
 	} else if (compile != NONE) {
 		add_coarse(x, &x->facts->compile[compile]);
 	} else {
@@ -141,13 +158,16 @@ static int slowest_view(const void *a, const void *b)
 	return p->compile < q->compile ? -1 : p->compile > q->compile;
 }
 
-static void add_views(struct explanation *x, const struct sums *s)
+static void add_views(struct explanation *x, const struct phase_list *l, const struct sums *run, double run_seconds)
 {
 	const struct facts *f = x->facts;
-	add_view(x, s, NONE, s->seconds);
+	add_view(x, run, NONE, run_seconds);
 	uint32_t from = x->n_time;
-	for (uint32_t i = 0; i < f->n_compile; i++)
-		add_view(x, s, i, f->compile[i].seconds);
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		struct sums one;
+		add_up(f, l, i, &one);
+		add_view(x, &one, i, f->compile[i].seconds);
+	}
 	if (x->n_time > from)
 		qsort(x->time + from, x->n_time - from, sizeof(*x->time), slowest_view);
 }
@@ -426,11 +446,14 @@ static void guard_latency(struct explanation *x)
 
 void explain_times(struct explanation *x)
 {
-	struct sums s;
-	add_up(x, &s);
-	add_views(x, &s);
+	struct phase_list l;
+	struct sums run;
+	double seconds;
+	list_phases(x->facts, &l);
+	add_up_run(x, &l, &run, &seconds);
+	add_views(x, &l, &run, seconds);
 	if (x->n_time && x->time[0].compile == NONE) {
-		const struct run_time t = {x->time[0].seconds, s.part[s.n], s.beside[s.n], s.calls[s.n]};
+		const struct run_time t = {x->time[0].seconds, run.part, run.beside, run.calls};
 		compiler_time(x, &t);
 		part_time(x, &t);
 		overheads(x, &t);
@@ -439,7 +462,6 @@ void explain_times(struct explanation *x)
 	guard_latency(x);
 	explain_caches(x);
 	explain_cudagraphs(x);
-	free(s.part);
-	free(s.beside);
-	free(s.calls);
+	free(l.first);
+	free(l.next);
 }

@@ -19,11 +19,18 @@
 enum {
 	BLOCK = 256 << 10,     /* payloads are packed until a block has this many bytes */
 	LINES_BLOCK = 1 << 20, /* streams of lines */
+	LONG_VALUE = 1000,     /* longer values of metrics are stored once */
 	LEVEL = 1,             /* deflate: a third of the time of level 2, and the page is 5 % larger */
 };
 
 struct where {
 	uint32_t block, offset;
+};
+
+/* A long value of metrics (settings: 34 KB in each record, mostly the same), and the first line that has it. */
+struct long_value {
+	uint64_t hash, line;
+	uint32_t n, log, key; /* n: its bytes; key: hash of its name */
 };
 
 struct page {
@@ -39,6 +46,8 @@ struct page {
 	struct intern seen;      /* MD5 of payloads stored */
 	struct where *where;     /* and where: by the same index */
 	uint32_t n_where, cap_where;
+	struct row_index longs;
+	ROWS(struct long_value, long_value);
 	struct ranks all;
 	struct err *err;
 };
@@ -50,9 +59,15 @@ struct piece {
 	uint32_t record, block;
 };
 
+struct same_value {
+	uint32_t record, token; /* its name */
+	uint64_t line;          /* that has the same value */
+};
+
 struct slot {
 	struct piece *piece; /* payloads to store, in order */
 	uint32_t n, cap;
+	ROWS(struct same_value, same); /* in the order of records and tokens */
 	struct buf raw, packed, out, lines[STREAMS], done[STREAMS];
 	/* done[s]: base64 texts of finished blocks, one after the other; ends: where each ends */
 	size_t *end[STREAMS];
@@ -86,18 +101,73 @@ static void free_slot(void *ctx, struct trace_scan *s)
 		free(x->end[i]);
 	}
 	free(x->piece);
+	free(x->same);
 	free(x);
 	s->emit = NULL;
 }
 
 /* ---- sequential: where each payload goes ---- */
 
+static const enum trace_kind metrics_kind[] = {KIND_compilation_metrics, KIND_bwd_compilation_metrics,
+					       KIND_aot_autograd_backward_compilation_metrics, KIND_compilation_metrics_runtime,
+					       KIND_bwd_compilation_metrics_runtime};
+static const uint64_t metrics_kinds = 1ull << KIND_compilation_metrics | 1ull << KIND_bwd_compilation_metrics |
+				      1ull << KIND_aot_autograd_backward_compilation_metrics | 1ull << KIND_compilation_metrics_runtime |
+				      1ull << KIND_bwd_compilation_metrics_runtime;
+
+/* Kinds of its own can be trusted. */
+static bool taken(const struct trace_record *r)
+{
+	return !(r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK));
+}
+
+struct wanted_value {
+	const struct page *p;
+	struct long_value v;
+};
+static bool is_wanted_value(const void *ctx, uint32_t row)
+{
+	const struct wanted_value *w = ctx;
+	const struct long_value *v = &w->p->long_value[row];
+	return v->hash == w->v.hash && v->n == w->v.n && v->log == w->v.log && v->key == w->v.key;
+}
+
+/* Which long values of this record an earlier line has. */
+static void plan_values(struct page *p, const struct trace_scan *s, const struct trace_record *r, struct slot *x)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(metrics_kind); i++) {
+		const uint32_t of = trace_value(s, r, metrics_kind[i]);
+		if (!json_is(&s->tape, of, JSON_OBJECT))
+			continue;
+		json_each_pair(&s->tape, of, k) {
+			const struct slice value = json_raw(&s->tape, k + 1), name = json_slice(&s->tape, k);
+			if (value.n < LONG_VALUE)
+				continue;
+			struct wanted_value w = {p,
+						 {.hash = hash_bytes(value.p, value.n),
+						  .line = s->first_line + r->line,
+						  .n = (uint32_t)value.n,
+						  .log = p->log,
+						  .key = row_hash(name.p, name.n)}};
+			const uint32_t hash = (uint32_t)w.v.hash ^ w.v.key, row = row_index_find(&p->longs, hash, is_wanted_value, &w);
+			if (row != NONE) {
+				PUSH(x, same) = (struct same_value){(uint32_t)(r - s->rec), k, p->long_value[row].line};
+				continue;
+			}
+			row_index_add(&p->longs, hash, p->n_long_value);
+			PUSH(p, long_value) = w.v;
+		}
+	}
+}
+
 static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 {
 	struct page *p = ctx;
 	struct slot *x = slot_of(s);
 	if (r == s->rec)
-		x->n = 0;
+		x->n = x->n_same = 0;
+	if (r->kinds & metrics_kinds && !(r->kinds & (r->kinds - 1)) && taken(r)) /* of one kind: lines are told apart by number */
+		plan_values(p, s, r, x);
 	bool any = false;
 	for (uint32_t i = 0; i < r->artifacts; i++)
 		any |= !(p->t->artifact[r->first_artifact + i].flags & (ART_LINK | ART_NO_PAYLOAD));
@@ -202,27 +272,44 @@ static const char *main_key(const struct trace_scan *s, const struct trace_recor
 	return "?";
 }
 
-static void add_metrics(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x)
+/* The value with null for what an earlier line has. */
+static void add_without(struct buf *b, const struct trace_scan *s, uint32_t v, const struct same_value *same, uint32_t n)
 {
-	static const enum trace_kind kinds[] = {KIND_compilation_metrics, KIND_bwd_compilation_metrics,
-						KIND_aot_autograd_backward_compilation_metrics, KIND_compilation_metrics_runtime,
-						KIND_bwd_compilation_metrics_runtime};
+	const struct slice all = json_raw(&s->tape, v);
+	const char *from = all.p;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct slice value = json_raw(&s->tape, same[i].token + 1);
+		add_flat(b, slice_of(from, (size_t)(value.p - from)));
+		buf_adds(b, "null");
+		from = value.p + value.n;
+	}
+	add_flat(b, slice_of(from, (size_t)(all.p + all.n - from)));
+}
+
+static void add_metrics(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x, uint32_t *at)
+{
 	struct buf *b = &x->lines[STREAM_M];
-	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
-		uint32_t v = trace_value(s, r, kinds[i]);
+	for (unsigned i = 0; i < ARRAY_LEN(metrics_kind); i++) {
+		uint32_t v = trace_value(s, r, metrics_kind[i]), n = 0;
 		if (v == NONE)
 			continue;
-		buf_addf(b, "{\"log\":%u,\"attempt\":%lld,\"line\":%llu,\"key\":\"%s\",\"m\":", p->log,
+		buf_addf(b, "{\"log\":%u,\"attempt\":%lld,\"line\":%llu,\"key\":\"%s\",", p->log,
 			 r->attempt == NONE ? -1ll : (long long)r->attempt, (unsigned long long)(s->first_line + r->line),
-			 trace_kind[kinds[i]].name);
-		add_flat(b, json_raw(&s->tape, v));
+			 trace_kind[metrics_kind[i]].name);
+		const struct same_value *same = x->same + *at;
+		for (; *at < x->n_same && same[n].record == (uint32_t)(r - s->rec) && same[n].token > v &&
+		       same[n].token < json_end(&s->tape, v);
+		     n++, ++*at) {
+			buf_adds(b, n ? "," : "\"same\":{");
+			buf_addc(b, '"');
+			buf_add_slice(b, json_slice(&s->tape, same[n].token));
+			buf_addf(b, "\":%llu", (unsigned long long)same[n].line);
+		}
+		buf_adds(b, n ? "},\"m\":" : "\"m\":");
+		add_without(b, s, v, same, n);
 		buf_adds(b, "}\n");
 	}
 }
-
-static const uint64_t metrics_kinds = 1ull << KIND_compilation_metrics | 1ull << KIND_bwd_compilation_metrics |
-				      1ull << KIND_aot_autograd_backward_compilation_metrics | 1ull << KIND_compilation_metrics_runtime |
-				      1ull << KIND_bwd_compilation_metrics_runtime;
 
 static void add_other(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x)
 {
@@ -267,14 +354,15 @@ static int emit(void *ctx, struct trace_scan *s)
 		x->n_end[i] = 0;
 	}
 	if (!s->n)
-		x->n = 0;
+		x->n = x->n_same = 0;
+	uint32_t same = 0;
 	pack_payloads(x, s);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct trace_record *r = &s->rec[i];
-		bool taken = !(r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK));
-		if (taken && r->kinds & metrics_kinds) {
-			add_metrics(p, s, r, x);
-		} else if (taken && r->kinds >> KIND_chromium_event & 1) {
+		const bool good = taken(r);
+		if (good && r->kinds & metrics_kinds) {
+			add_metrics(p, s, r, x, &same);
+		} else if (good && r->kinds >> KIND_chromium_event & 1) {
 			struct slice pay = trace_payload(s, r);
 			if (pay.n) {
 				add_compile(&x->lines[STREAM_E], p->log, r->attempt);
@@ -282,7 +370,7 @@ static int emit(void *ctx, struct trace_scan *s)
 				add_flat(&x->lines[STREAM_E], pay);
 				buf_addc(&x->lines[STREAM_E], '\n');
 			}
-		} else if (!(taken && r->artifacts) && !(taken && r->kinds >> KIND_str & 1)) {
+		} else if (!(good && r->artifacts) && !(good && r->kinds >> KIND_str & 1)) {
 			add_other(p, s, r, x);
 		}
 		for (unsigned k = 0; k < STREAMS; k++)
@@ -440,5 +528,7 @@ void page_free(struct page *p)
 	ranks_release(&p->all);
 	intern_release(&p->seen);
 	free(p->where);
+	row_index_release(&p->longs);
+	free(p->long_value);
 	free(p);
 }

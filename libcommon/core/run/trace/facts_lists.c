@@ -51,9 +51,20 @@ static struct fact_list *new_list(struct trace_reading *r, const struct trace_ar
 	return fits ? to : NULL;
 }
 
+/* Of the current attempt. */
+static struct rank_counts *counts_of(struct trace_reading *r)
+{
+	struct rank_attempt *a = reading_attempt(r, r->t->at.attempt);
+	if (!a->counts) {
+		PUSH(&r->ranks, counts) = (struct rank_counts){0};
+		a->counts = r->ranks.n_counts;
+	}
+	return &r->ranks.counts[a->counts - 1];
+}
+
 static void take_schedule(struct trace_reading *r, const struct trace_artifact *a, uint32_t root)
 {
-	struct rank_attempt *x = reading_attempt(r, r->t->at.attempt);
+	struct rank_counts *x = counts_of(r);
 	x->schedule = true; /* a file exists, whatever its contents */
 	json_each(&r->tape, root, k)
 		if (!json_is(&r->tape, k, JSON_STRING))
@@ -202,7 +213,7 @@ static size_t word(struct slice s, size_t i, const char *w)
 /* torch.ops._c10d_functional.NAME.default( : the calls of generated code. */
 void reading_code(struct trace_reading *r, struct slice code)
 {
-	struct rank_attempt *w = reading_attempt(r, r->t->at.attempt);
+	struct rank_counts *w = counts_of(r);
 	w->code = true;
 	if (!code.n || !memmem(code.p, code.n, "c10d_functional", 15))
 		return;
@@ -239,7 +250,7 @@ void reading_code(struct trace_reading *r, struct slice code)
 	}
 }
 
-void reading_parity(struct trace_reading *r, const struct rank_attempt *x, struct fact_src src)
+void reading_parity(struct trace_reading *r, const struct rank_counts *x, struct fact_src src)
 {
 	uint64_t difference = 0, calls = 0;
 	if (!x->schedule || !x->code)

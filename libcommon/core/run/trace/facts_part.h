@@ -57,18 +57,23 @@ struct trace_phases {
 	uint32_t n_build;   /* rows of facts.build; until phases_end() their compiles are rows of facts.attempt, and times microseconds */
 };
 
-/* The observed events of one attempt: for spans, and for counting collectives in schedule and code. */
-enum { RANK_COLLECTIVES = 6 }; /* kinds that are counted */
+/* The observed events of one attempt, for spans; most have no collectives in schedule or code. */
 struct rank_attempt {
 	uint64_t first, last; /* microseconds since the first record */
-	bool seen, closed, schedule, code;
+	bool seen, closed;
+	uint32_t counts; /* of rank_reading, + 1; or 0 */
+};
+enum { RANK_COLLECTIVES = 6 }; /* kinds that are counted */
+struct rank_counts {
+	bool schedule, code;
 	uint64_t in_schedule[RANK_COLLECTIVES], in_code[RANK_COLLECTIVES], waits;
 };
 struct rank_reading {
 	ROWS(struct rank_attempt, attempt); /* by row of facts.attempt, minus first_attempt */
-	size_t text[2];                     /* bytes of graphs kept: made, captured */
-	uint64_t ops;                       /* in lists */
-	struct intern graphs;               /* fingerprints */
+	ROWS(struct rank_counts, counts);
+	size_t text[2];       /* bytes of graphs kept: made, captured */
+	uint64_t ops;         /* in lists */
+	struct intern graphs; /* fingerprints */
 	struct buf text_buf;
 };
 
@@ -151,6 +156,6 @@ struct rank_attempt *reading_attempt(struct trace_reading *r, uint32_t attempt);
 /* facts_lists.c, of the current record */
 void reading_list(struct trace_reading *r, const struct trace_artifact *a, struct slice name, struct slice payload);
 void reading_code(struct trace_reading *r, struct slice code);
-void reading_parity(struct trace_reading *r, const struct rank_attempt *x, struct fact_src src);
+void reading_parity(struct trace_reading *r, const struct rank_counts *x, struct fact_src src);
 
 #endif

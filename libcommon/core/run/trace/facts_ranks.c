@@ -147,7 +147,8 @@ void reading_ranks_end(struct trace_reading *r)
 		struct fact_src src = {r->t->input, attempt, NONE, a->line, UINT64_MAX};
 		if (x->seen && !x->closed && a->id.frame >= 0 && !a->id.bad_line)
 			new_span(r, src, SPAN_OPEN, x->first, x->last);
-		reading_parity(r, x, src);
+		if (x->counts)
+			reading_parity(r, &r->ranks.counts[x->counts - 1], src);
 	}
 }
 
@@ -155,5 +156,6 @@ void reading_ranks_release(struct rank_reading *x)
 {
 	intern_release(&x->graphs);
 	free(x->attempt);
+	free(x->counts);
 	buf_release(&x->text_buf);
 }

@@ -214,7 +214,8 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 		} else if (a->kind == KIND_inductor_output_code && compile != NONE) {
 			r->f->compile[compile].kernels += count_kernels(payload);
 		} else if (trace_kind[a->kind].flags & K_GRAPH) {
-			take_graph(r, compile, a, payload, r->o->keep_graphs);
+			if (!r->o->no_graphs)
+				take_graph(r, compile, a, payload, r->o->keep_graphs);
 		} else if (a->kind == KIND_dynamo_cpp_guards_str) {
 			find_new_type(r, compile, payload);
 			if (r->o->keep_guards)

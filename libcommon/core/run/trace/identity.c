@@ -67,26 +67,44 @@ static void begin(struct trace *t, struct trace_process *p, int64_t autograd)
 static struct trace_open *open_of(struct trace *t, uint32_t compile) { return &t->open[compile - t->from.compile]; }
 
 /* {process, autograd, frame, compile} -> t->same[]: its compilations, of all generations. */
-static struct trace_same *same_of(struct trace *t, const struct compile_id *id)
+struct wanted {
+	const struct trace *t;
+	const struct compile_id *id;
+};
+static bool is_same(const void *ctx, uint32_t row)
+{
+	const struct wanted *w = ctx;
+	const struct fact_compile *c = &w->t->f->compile[w->t->same[row].newest];
+	return c->process == w->t->now && c->autograd == w->id->autograd && c->frame == w->id->frame && c->compile == w->id->compile;
+}
+
+static uint32_t same_hash(const struct trace *t, const struct compile_id *id)
 {
 	const int64_t key[4] = {t->now, id->autograd, id->frame, id->compile};
-	if (t->n_same && !memcmp(key, intern_get(&t->same_ids, t->last_same).p, sizeof(key)))
-		return &t->same[t->last_same];
-	uint32_t before = t->same_ids.n, k = intern_add(&t->same_ids, slice_of((const char *)key, sizeof(key)));
-	t->last_same = k;
-	if (k == before) {
-		GROW(t->same, t->n_same, t->cap_same, 1);
-		t->same[t->n_same++] = (struct trace_same){.newest = NONE};
-	}
-	return &t->same[k];
+	return row_hash(key, sizeof(key));
 }
+
+/* NULL: none has started. */
+static struct trace_same *same_of(struct trace *t, const struct compile_id *id)
+{
+	const struct wanted w = {t, id};
+	if (!t->n_same || !is_same(&w, t->last_same)) {
+		const uint32_t k = row_index_find(&t->same_ids, same_hash(t, id), is_same, &w);
+		if (k == NONE)
+			return NULL;
+		t->last_same = k;
+	}
+	return &t->same[t->last_same];
+}
+
+static uint32_t newest_of(const struct trace_same *same) { return same ? same->newest : NONE; }
 
 static bool is_anew(struct trace *t, const struct trace_record *r, const struct trace_same *same)
 {
 	const struct trace_process *p = &t->process[t->now];
 	if (!generation_has(&t->generations, t->now, &p->generation, r->id.frame, r->id.compile))
 		return false;
-	if (HAS(r, dynamo_start) || same->newest == NONE)
+	if (HAS(r, dynamo_start) || !same)
 		return HAS(r, dynamo_start) || HAS(r, dynamo_output_graph);
 	const struct trace_open *o = open_of(t, same->newest);
 	bool goes_on = t->f->compile[same->newest].generation == p->generation.number && !o->closed &&
@@ -101,9 +119,15 @@ static uint32_t new_compile(struct trace *t, struct trace_same *same, const stru
 	uint32_t k =
 	    facts_compile_anew(t->f, t->input, t->now, p->generation.number, slice_str(compile_id_text(&r->id, text)), t->at.line, seconds);
 	GROW(t->open, t->n_open, t->cap_open, 1);
-	t->open[t->n_open++] = (struct trace_open){.same = (uint32_t)(same - t->same), .before = same->newest, .graph_attempt = -1};
-	same->newest = k;
-	same->open++;
+	const uint32_t row = same ? (uint32_t)(same - t->same) : t->n_same;
+	t->open[t->n_open++] = (struct trace_open){.same = row, .before = newest_of(same), .graph_attempt = -1};
+	if (!same) {
+		PUSH(t, same) = (struct trace_same){.open = 0};
+		row_index_add(&t->same_ids, same_hash(t, &r->id), row);
+		t->last_same = row;
+	}
+	t->same[row].newest = k;
+	t->same[row].open++;
 	return k;
 }
 
@@ -157,34 +181,44 @@ static uint32_t compile_of(struct trace *t, const struct trace_scan *s, const st
 	struct trace_process *p = &t->process[t->now];
 	struct trace_same *same = same_of(t, &r->id);
 	if (!(r->kinds & ~before_start))
-		return same->newest;
+		return newest_of(same);
 	if (is_anew(t, r, same))
 		begin(t, p, r->id.autograd);
-	bool here = same->newest != NONE && t->f->compile[same->newest].generation == p->generation.number;
-	bool starts =
-	    HAS(r, dynamo_start) || HAS(r, dynamo_output_graph) || is_recompile(s, r) || (HAS(r, compilation_metrics) && !same->open);
-	uint32_t k = same->newest == NONE || (!here && starts) ? new_compile(t, same, r, seconds) : find_compile(t, same);
+	bool here = same && t->f->compile[same->newest].generation == p->generation.number;
+	bool starts = HAS(r, dynamo_start) || HAS(r, dynamo_output_graph) || is_recompile(s, r) ||
+		      (HAS(r, compilation_metrics) && !(same && same->open));
+	uint32_t k = !same || (!here && starts) ? new_compile(t, same, r, seconds) : find_compile(t, same);
 	note_kinds(t, r, k);
 	return k;
 }
 
 /* ---- attempts ---- */
 
+/* A folder has an attempt from the record on that makes it (identity_attempt), and its attempts have its numbers. */
+static bool is_folder(const void *ctx, uint32_t row)
+{
+	const struct wanted *w = ctx;
+	return !memcmp(w->id, &w->t->f->attempt[w->t->folder[row].last].id, sizeof(*w->id));
+}
+
 static uint32_t folder_of(struct trace *t, const struct compile_id *id)
 {
-	if (t->n_folder && !memcmp(id, intern_get(&t->ids, t->last_folder).p, sizeof(*id)))
+	const struct wanted w = {t, id};
+	if (t->n_folder && is_folder(&w, t->last_folder))
 		return t->last_folder;
-	uint32_t k = t->last_folder = intern_add(&t->ids, slice_of((const char *)id, sizeof(*id)));
-	if (k == t->n_folder) {
-		GROW(t->folder, t->n_folder, t->cap_folder, 1);
-		t->folder[t->n_folder++] = (struct trace_folder){NONE, NONE, NONE};
+	const uint32_t hash = row_hash(id, sizeof(*id));
+	uint32_t k = row_index_find(&t->ids, hash, is_folder, &w);
+	if (k == NONE) {
+		k = t->n_folder;
+		PUSH(t, folder) = (struct trace_folder){NONE, NONE, NONE};
+		row_index_add(&t->ids, hash, k);
 	}
-	return k;
+	return t->last_folder = k;
 }
 
 uint32_t identity_newest(const struct trace *t, const struct compile_id *id)
 {
-	uint32_t folder = intern_find(&t->ids, slice_of((const char *)id, sizeof(*id)));
+	const uint32_t folder = row_index_find(&t->ids, row_hash(id, sizeof(*id)), is_folder, &(struct wanted){t, id});
 	return folder == NONE ? NONE : t->folder[folder].last;
 }
 
@@ -258,4 +292,15 @@ uint32_t identity_attempt(struct trace *t, const struct trace_scan *s, const str
 			t->f->compile[compile].attempts++;
 	}
 	return k;
+}
+
+void identity_end(struct trace *t)
+{
+	generations_release(&t->generations);
+	row_index_release(&t->same_ids);
+	free(t->same);
+	free(t->open);
+	t->same = NULL;
+	t->open = NULL;
+	t->n_same = t->cap_same = t->n_open = t->cap_open = 0;
 }

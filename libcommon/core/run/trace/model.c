@@ -105,8 +105,7 @@ const struct trace_artifact *trace_numbered(const struct trace *t, uint32_t numb
 
 const struct fact_attempt *trace_attempt(const struct trace *t, const struct compile_id *id, uint32_t process, uint32_t generation)
 {
-	uint32_t folder = intern_find(&t->ids, slice_of((const char *)id, sizeof(*id)));
-	for (uint32_t k = folder == NONE ? NONE : t->folder[folder].last; k != NONE; k = t->f->attempt[k].before)
+	for (uint32_t k = identity_newest(t, id); k != NONE; k = t->f->attempt[k].before)
 		if (t->f->attempt[k].process == process && t->f->attempt[k].generation == generation)
 			return &t->f->attempt[k];
 	return NULL;
@@ -124,7 +123,7 @@ void trace_release(struct trace *t)
 	if (t->own)
 		facts_release(t->own);
 	free(t->own);
-	intern_release(&t->ids);
+	row_index_release(&t->ids);
 	intern_release(&t->frames);
 	trie_release(&t->starts);
 	trie_release(&t->stacks);
@@ -140,10 +139,7 @@ void trace_release(struct trace *t)
 	for (uint32_t i = 0; i < t->n_process; i++)
 		free(t->process[i].string);
 	free(t->process);
-	generations_release(&t->generations);
-	intern_release(&t->same_ids);
-	free(t->same);
-	free(t->open);
+	identity_end(t);
 	free(t->folder);
 	free(t->artifact);
 	free(t->unknown);

@@ -69,6 +69,8 @@ struct fact_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, u
 void identity_process(struct trace *t, const struct trace_scan *s, const struct trace_record *r);
 /* The attempt it belongs to, new or known; seconds: since the log's first record. */
 uint32_t identity_attempt(struct trace *t, const struct trace_scan *s, const struct trace_record *r, double seconds);
+/* After the last record: what only finding owners needs is freed. */
+void identity_end(struct trace *t);
 /* The newest attempt with these numbers, or NONE. */
 uint32_t identity_newest(const struct trace *t, const struct compile_id *id);
 

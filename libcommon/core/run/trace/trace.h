@@ -301,13 +301,13 @@ struct trace {
 	struct fact_rows from; /* rows already in f before this log */
 	struct fact_src at;    /* the current record */
 	uint64_t elapsed;      /* its microseconds since the log's first record */
-	struct intern ids;     /* struct compile_id -> folder, the same index */
+	struct row_index ids;  /* by struct compile_id: rows of folder */
 	ROWS(struct trace_folder, folder);
 	ROWS(struct trace_process, process);
 	uint32_t now; /* the process of the current record */
 	/* identity.c */
 	struct generations generations;
-	struct intern same_ids;
+	struct row_index same_ids; /* by process and numbers of the compilation */
 	ROWS(struct trace_same, same);
 	ROWS(struct trace_open, open);   /* by row of f->compile, minus from.compile */
 	uint32_t last_same, last_folder; /* of the previous record: most records have the same id */
