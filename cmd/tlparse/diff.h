@@ -24,10 +24,11 @@ struct diff_set {
 	size_t n_document, cap_document;
 };
 
-/* The place of a row's text in the page: {block, offset}, by pair and row. */
+/* The places of a pair's texts in the page, then of its graphs' drawings, then of its code's. block NONE: not in the page. */
 struct diff_place {
-	uint32_t block, offset;
+	uint32_t block, offset, size;
 };
+static inline uint32_t diff_places(const struct compare *c) { return c->n_text + c->n_graph + c->n_code; }
 /* ---- diffjson.c ---- */
 /* place: NULL for --json, which contains the texts themselves. */
 void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks);

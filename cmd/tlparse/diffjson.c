@@ -122,6 +122,61 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 	}
 }
 
+static void put_drawing(struct json_out *o, const struct diff_place *place)
+{
+	if (!place || place->block == NONE)
+		return;
+	json_member_obj(o, "drawing");
+	json_fields(o, *place, block, offset, size);
+	json_close(o);
+}
+
+static void put_graphs(struct json_out *o, const struct compare *c, const struct diff_place *place)
+{
+	json_rows(o, "graphs", i, c->n_graph) {
+		const struct compare_graph *g = &c->graph[i];
+		json_member_u64(o, "text", g->text);
+		json_member_u64(o, "before_nodes", g->nodes[0]);
+		json_member_u64(o, "after_nodes", g->nodes[1]);
+		json_fields(o, *g, own, renamed, reordered);
+		json_rows(o, "changes", k, g->n) {
+			const struct compare_node *n = &c->node[g->first + k];
+			json_member_str(o, "how", slice_str(graphdiff_kind_name[n->kind]));
+			json_member_index(o, "follows", n->cause);
+			json_member(o, "before_node", n->node[0]);
+			json_member(o, "after_node", n->node[1]);
+			json_member_str(o, "operator", n->op);
+			json_fields(o, *n, before, after);
+			put_place(o, &n->at);
+		}
+		json_field(o, "more", g->more);
+		put_drawing(o, place ? &place[i] : NULL);
+	}
+}
+
+static void put_fusions(struct json_out *o, const struct compare *c, const struct diff_place *place)
+{
+	json_rows(o, "fusions", i, c->n_code) {
+		const struct compare_code *x = &c->code[i];
+		json_member_u64(o, "text", x->text);
+		json_member_u64(o, "before_kernels", x->kernels[0]);
+		json_member_u64(o, "after_kernels", x->kernels[1]);
+		json_member_u64(o, "before_operators", x->externs[0]);
+		json_member_u64(o, "after_operators", x->externs[1]);
+		json_rows(o, "changes", k, x->n) {
+			const struct compare_fusion *f = &c->fusion[x->first + k];
+			json_member_str(o, "how", slice_str(compare_fused_name[f->how]));
+			json_member_lines(o, "before", f->kernels[0]);
+			json_member_lines(o, "after", f->kernels[1]);
+			json_member_lines(o, "nodes", f->nodes);
+			json_field(o, "reason", f->why);
+			json_field(o, "logged", f->logged);
+		}
+		json_field(o, "more", x->more);
+		put_drawing(o, place ? &place[i] : NULL);
+	}
+}
+
 static void put_pair(struct json_out *o, const struct diff_pair *p, const struct diff_place *place)
 {
 	const struct compare *c = &p->c;
@@ -138,12 +193,14 @@ static void put_pair(struct json_out *o, const struct diff_pair *p, const struct
 	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
 		put_changes(o, c, k);
 	put_texts(o, c, place);
+	put_graphs(o, c, place ? place + c->n_text : NULL);
+	put_fusions(o, c, place ? place + c->n_text + c->n_graph : NULL);
 	json_member_obj(o, "more");
 	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
 		if (c->more[k])
 			json_member_u64(o, compare_kind_name[k], c->more[k]);
 	json_close(o);
-	json_fields(o, *c, texts_left, unread);
+	json_fields(o, *c, texts_left, graphs_alike, unread);
 	json_close(o);
 }
 
@@ -172,15 +229,23 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 			n += (uint64_t)d->pair[i].c.rows[k] + d->pair[i].c.more[k];
 		json_member_u64(o, compare_kind_name[k], n);
 	}
-	for (unsigned i = 0; i < d->n; i++)
-		texts += d->pair[i].c.n_text;
+	uint64_t graphs = 0, fusions = 0;
+	for (unsigned i = 0; i < d->n; i++) {
+		const struct compare *c = &d->pair[i].c;
+		texts += c->n_text;
+		graphs += c->n_graph;
+		for (uint32_t k = 0; k < c->n_code; k++)
+			fusions += (uint64_t)c->code[k].n + c->code[k].more;
+	}
 	json_member_u64(o, "texts", texts);
+	json_member_u64(o, "graphs", graphs);
+	json_member_u64(o, "fusions", fusions);
 	json_close(o);
 	json_member_arr(o, "logs");
 	const struct diff_place *at = place;
 	for (unsigned i = 0; i < d->n; i++) {
 		put_pair(o, &d->pair[i], at);
-		at = at ? at + d->pair[i].c.n_text : NULL;
+		at = at ? at + diff_places(&d->pair[i].c) : NULL;
 	}
 	json_close(o);
 	if (place)

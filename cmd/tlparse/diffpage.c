@@ -35,6 +35,17 @@ static void end_block(struct blocks *k)
 	buf_reset(&k->raw);
 }
 
+static struct diff_place add_text(struct blocks *k, struct slice text)
+{
+	if (!text.n)
+		return (struct diff_place){NONE, 0, 0};
+	if (k->raw.len + text.n > BLOCK)
+		end_block(k);
+	struct diff_place place = {k->n, (uint32_t)k->raw.len, (uint32_t)text.n};
+	buf_add_slice(&k->raw, text);
+	return place;
+}
+
 struct writing {
 	struct json_out o;
 	const struct diff_set *d;
@@ -55,22 +66,21 @@ static int put_mark(void *user, struct slice mark)
 int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err)
 {
 	struct blocks k = {.z = libdeflate_alloc_compressor(LEVEL)};
-	uint32_t texts = 0, n = 0;
+	uint32_t places = 0, n = 0;
 	if (!k.z)
 		return err_set(err, EXIT_ENVIRON, "cannot start the compressor");
 	for (unsigned i = 0; i < d->n; i++)
-		texts += d->pair[i].c.n_text;
-	struct diff_place *place = xcalloc(texts + 1u, sizeof(*place));
-	for (unsigned i = 0; i < d->n; i++)
-		for (uint32_t r = 0; r < d->pair[i].c.n_text; r++, n++) {
-			struct slice text = d->pair[i].c.text[r].diff;
-			if (!text.n)
-				continue;
-			if (k.raw.len + text.n > BLOCK)
-				end_block(&k);
-			place[n] = (struct diff_place){k.n, (uint32_t)k.raw.len};
-			buf_add_slice(&k.raw, text);
-		}
+		places += diff_places(&d->pair[i].c);
+	struct diff_place *place = xcalloc(places + 1u, sizeof(*place));
+	for (unsigned i = 0; i < d->n; i++) {
+		const struct compare *c = &d->pair[i].c;
+		for (uint32_t r = 0; r < c->n_text; r++)
+			place[n++] = add_text(&k, c->text[r].diff);
+		for (uint32_t r = 0; r < c->n_graph; r++)
+			place[n++] = add_text(&k, c->graph[r].drawing);
+		for (uint32_t r = 0; r < c->n_code; r++)
+			place[n++] = add_text(&k, c->code[r].drawing);
+	}
 	end_block(&k);
 
 	struct buf b = {0};

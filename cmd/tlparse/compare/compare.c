@@ -40,6 +40,7 @@ void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b
 		compare_metrics(c);
 		compare_artifacts(c);
 		compare_texts(c);
+		compare_fusions(c);
 	}
 }
 
@@ -49,6 +50,10 @@ void compare_release(struct compare *c)
 	free(c->pair);
 	free(c->change);
 	free(c->text);
+	free(c->graph);
+	free(c->node);
+	free(c->code);
+	free(c->fusion);
 	normal_release(&c->normal);
 	*c = (struct compare){0};
 }

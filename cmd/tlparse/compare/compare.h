@@ -20,6 +20,7 @@
 #ifndef PT2_COMPARE_H
 #define PT2_COMPARE_H
 #include "compare/normal.h"
+#include "graph/graphdiff.h"
 #include "run/trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5 };
@@ -121,12 +122,53 @@ struct compare_text {
 	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': equal except for names */
 };
 
+/* Texts that are graphs are compared as graphs (graph/graphdiff.h), too. Those that differ only in names and order are no row of text. */
+enum { COMPARE_GRAPH_ROWS = 500, COMPARE_FUSION_ROWS = 200, COMPARE_DRAWN = 20000, COMPARE_DRAWN_BYTES = 16 << 20 };
+struct compare_node { /* a node that changed */
+	enum graphdiff_kind kind;
+	uint32_t cause;             /* of the same graph's rows, from 0: it follows from that one; NONE */
+	struct slice node[2], op;   /* names before and after, empty: none; its operator */
+	struct slice before, after; /* what changed */
+	struct srcloc at;
+};
+struct compare_graph {
+	uint32_t text;             /* row of text */
+	uint32_t nodes[2];         /* of each graph */
+	uint32_t first, n;         /* rows of node */
+	uint32_t own, more;        /* changes that follow from no other; rows not kept */
+	uint32_t renamed;          /* nodes with another name that are the same */
+	bool reordered;            /* nodes that are the same stand in another order */
+	struct slice drawing;      /* JSON for the page (docs/formats/REPORT.md), empty: too large */
+};
+
+/* What Inductor made of matched compilations whose code differs: kernels before and after, by the nodes that are in them. */
+struct compare_fusion {
+	enum compare_fused { FUSED_SPLIT, FUSED_MERGED, FUSED_REGROUPED, FUSED_NEW, FUSED_GONE } how;
+	struct slice kernels[2]; /* names, one a line */
+	struct slice nodes;      /* FX nodes, one a line; those of another kernel than before */
+	struct slice why;        /* what is known of the reason; empty: nothing */
+	bool logged;             /* why is torch's own word (TORCH_LOGS=fusion), not concluded from what changed */
+};
+struct compare_code {
+	uint32_t text;                   /* row of text */
+	uint32_t kernels[2], externs[2]; /* calls of generated kernels, and of libraries' and torch's operators */
+	uint32_t first, n, more;         /* rows of fusion */
+	struct slice drawing;
+};
+extern const char *const compare_fused_name[5];
+
 struct compare {
 	struct compare_log *a, *b;
 	struct arena arena;
 	ROWS(struct compare_pair, pair);
 	ROWS(struct compare_change, change);
 	ROWS(struct compare_text, text);
+	ROWS(struct compare_graph, graph);
+	ROWS(struct compare_node, node);
+	ROWS(struct compare_code, code);
+	ROWS(struct compare_fusion, fusion);
+	uint32_t graphs_alike; /* texts of graphs that differ only in names and order */
+	uint64_t drawn;        /* bytes of drawings */
 	uint32_t rows[COMPARE_KIND_COUNT]; /* of change */
 	uint32_t more[COMPARE_KIND_COUNT]; /* rows beyond COMPARE_ROWS */
 	uint32_t texts_left;               /* texts that differ but are not shown */

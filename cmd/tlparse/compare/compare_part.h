@@ -10,6 +10,9 @@
  *     compare_lookups.c    why caches were missed
  *     compare_artifacts.c  artifacts of matched compilations; their guards one by one
  *     compare_texts.c      texts that differ, line by line
+ *     compare_graphs.c     those that are graphs, node by node
+ *     compare_fusions.c    kernels made of them: what is fused otherwise, and why
+ *     compare_draw.c       graphs before and after as one drawing
  *
  * compare_run() runs them in this order, and each adds rows to the struct compare; c->pair is complete before any change is added. The
  * logs are not modified, except that matching marks their frames and units. "Side" is 0 for the log before and 1 for the one after. Texts
@@ -135,6 +138,28 @@ void compare_metrics(struct compare *c);
 void compare_guards(struct compare *c);
 void compare_artifacts(struct compare *c);
 void compare_texts(struct compare *c);
+void compare_fusions(struct compare *c);
+
+/* ---- compare_graphs.c: two texts as graphs; made by a thread, kept in order ---- */
+struct compare_graphs {
+	struct graph g[2];
+	struct graphdiff d;
+	bool both; /* both texts are graphs */
+};
+void compare_graphs_make(struct compare_graphs *x, struct slice a, struct slice b);
+/* Graphs without a difference, whatever the texts say. */
+static inline bool compare_graphs_alike(const struct compare_graphs *x) { return x->both && !x->d.n_row; }
+void compare_graphs_keep(struct compare *c, const struct compare_graphs *x, uint32_t text);
+void compare_graphs_release(struct compare_graphs *x);
+
+/* ---- compare_draw.c ---- */
+/* kernel[side]: of each node, of name[side]; NULL: none. Empty: too large. */
+struct compare_boxes {
+	const uint32_t *kernel[2];
+	const struct slice *name[2];
+	uint32_t n[2];
+};
+struct slice compare_draw(struct compare *c, const struct graphdiff *d, const struct compare_boxes *boxes);
 
 /* Two texts that differ, by their hashes: the same pair is shown once. Returns the index of this pair; *again: it was seen before. */
 static inline uint32_t compare_seen(struct intern *seen, uint64_t a, uint64_t b, bool *again)

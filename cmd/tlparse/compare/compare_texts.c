@@ -9,6 +9,7 @@ struct diffing {
 struct diff_slot {
 	struct normal normal;
 	struct buf text[2], unfolded[2], out;
+	struct compare_graphs graphs;
 	uint32_t row;
 	bool failed, same;
 };
@@ -122,6 +123,11 @@ static int diff_work(void *ctx, void *slot)
 		return 0;
 	struct slice text[2] = {buf_slice(&x->text[0]), buf_slice(&x->text[1])};
 	bool unfolded = true;
+	compare_graphs_make(&x->graphs, text[0], text[1]);
+	if (compare_graphs_alike(&x->graphs)) {
+		x->same = true;
+		return 0;
+	}
 	for (unsigned s = 0; s < 2; s++) {
 		buf_reset(&x->unfolded[s]);
 		unfolded = unfolded && normal_unfold(text[s], &x->unfolded[s]);
@@ -150,6 +156,11 @@ static int diff_keep(void *ctx, void *slot)
 	t->shown = t->diff.n > 0;
 	if (x->same)
 		t->pair = NONE; /* dropped below */
+	if (!x->failed && compare_graphs_alike(&x->graphs))
+		c->graphs_alike++;
+	else if (!x->failed && !x->same && x->graphs.both)
+		compare_graphs_keep(c, &x->graphs, x->row);
+	compare_graphs_release(&x->graphs);
 	return 0;
 }
 
@@ -215,5 +226,7 @@ void compare_texts(struct compare *c)
 		c->texts_left += !t.shown;
 	}
 	c->n_text = n;
+	for (uint32_t i = 0; i < c->n_graph; i++)
+		c->graph[i].text = to[c->graph[i].text];
 	free(to);
 }
