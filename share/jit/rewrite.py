@@ -757,6 +757,7 @@ class _State:
     names = {}  # "0" of "0_forward" -> {place: (path, is a weight)}
     lazy = {}  # (id of a library's kernels, name) -> its Triton kernel, with cpp_wrapper
     pending = None
+    frames = set()  # of what Dynamo has traced in this process
     started = None  # None: not yet; "": done; else why not
     said = set()
     own = {}  # a file -> it is the program's own
@@ -1129,11 +1130,34 @@ def _fx_of(graph, gm, text="", *_):
         of = buffer.get_origins() if hasattr(buffer, "get_origins") else getattr(buffer, "origins", ())  # a MutationOutput has none
         origins[buffer.get_name()] = [n.name for n in list(of)[:64]]
     text = text or gm.print_readable(print_output=False, include_stride=True, include_device=True)
-    stacks, stack = {}, {}
+    stacks, stack, frames = {}, {}, set()
     for n in gm.graph.nodes:
         if isinstance(n.meta.get("stack_trace"), str):
             stack[n.name] = stacks.setdefault(_plain_stack(n.meta["stack_trace"]), len(stacks))
-    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack})
+            frames.update(_frames(n.meta["stack_trace"]))
+    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack,
+                       "frames": sorted(frames) if frames <= _State.frames else []})
+
+
+def _frames(stack):
+    """The frames of a stack, each with its place and the text of its line."""
+    return re.findall(r'File "[^\n]*", line \d+, in [^\n]*(?:\n(?! *File)[^\n]*)?', stack)
+
+
+def _take_frames(model):
+    """Where the program has what Dynamo now traces. A cache finds a graph also after an edit that only moves its lines, and has those of before
+    it (torch/_inductor/codecache.py, FxGraphHashDetails: the graph without its stack traces)."""
+    for gm in model.modules():
+        for n in getattr(getattr(gm, "graph", None), "nodes", ()):
+            if isinstance(n.meta.get("stack_trace"), str):
+                _State.frames.update(_frames(n.meta["stack_trace"]))
+
+
+def _has_moved(graph):
+    import json
+
+    fx = json.loads(getattr(graph, "_pt2_fx", None) or "{}")
+    return bool(fx) and ("frames" not in fx or not _State.frames.issuperset(fx["frames"]))
 
 
 def _keep_fx(graph, args, kwargs):
@@ -1255,11 +1279,11 @@ def after_compile_tasks(module):
 def _want_program(graph):
     """--record keeps the FX graph, which torch 2.15 keeps in a cache only where a trace is written; the graph in which a NaN is looked for is
     in a cache only if this tool was there. FxGraphCache.cache_hit_post_compile takes this error for a cache that has lost a file: the graph
-    is compiled once more, to the same text."""
+    is compiled once more, to the same text. So is one whose lines have moved."""
     import sys
 
     lacks = _State.wants & CALLS_RECORD and getattr(graph, "runnable_graph_str", None) == ""
-    lacks = lacks or (_State.wants & (CALLS_KEEP | CALLS_RECORD) and not hasattr(graph, "_pt2_fx"))
+    lacks = lacks or (_State.wants & (CALLS_KEEP | CALLS_RECORD) and (not hasattr(graph, "_pt2_fx") or _has_moved(graph)))
     if lacks and sys._getframe(2).f_code.co_name == "cache_hit_post_compile":
         raise OSError("its FX graph is not in the cache")
 
@@ -1363,6 +1387,10 @@ def after_compile_fx(module):
 
     def compile_fx(model_, *args, **kwargs):
         _keep_names(model_)
+        try:
+            _take_frames(model_)
+        except Exception:
+            pass  # graphs in the cache are compiled once more
         return original(model_, *args, **kwargs)
 
     compile_fx.__wrapped__ = original

@@ -118,6 +118,10 @@ static void take_event(void *user, const struct live_event *ev)
 {
 	struct seen *s = user;
 	buf_addf(&s->events, "%s %d", live_kind_name(ev->kind), (int)ev->model);
+	if (json_get(ev->tape, ev->root, "package") != NONE) {
+		buf_adds(&s->events, " of ");
+		buf_add_slice(&s->events, json_slice(ev->tape, json_get(ev->tape, ev->root, "package")));
+	}
 	uint32_t list = json_get(ev->tape, ev->root, "findings");
 	if (list != NONE)
 		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list); k = json_next(ev->tape, k)) {
@@ -131,11 +135,11 @@ static void take_event(void *user, const struct live_event *ev)
 }
 
 /* Standard output of `command`, watched or not; s NULL: not. */
-static void run_host(struct seen *s, bool fail_calls, const char *const *args, struct buf *out)
+static void run_host_with(struct seen *s, bool fail_calls, const char *torch, const char *const *args, struct buf *out)
 {
-	char *path = xasprintf("%s/out", folder), *torch = xasprintf("torch=%s", faketorch);
+	char *path = xasprintf("%s/out", folder);
 	const char *argv[64] = {"/bin/sh", "-c", "out=$1; shift; exec \"$@\" >\"$out\"", "sh", path, host, torch};
-	int n = 7;
+	int n = torch ? 7 : 6;
 	while (*args)
 		argv[n++] = *args++;
 	struct err err;
@@ -155,6 +159,12 @@ static void run_host(struct seen *s, bool fail_calls, const char *const *args, s
 	read_file(path, out);
 	unlink(path);
 	free(path);
+}
+
+static void run_host(struct seen *s, bool fail_calls, const char *const *args, struct buf *out)
+{
+	char *torch = xasprintf("torch=%s", faketorch);
+	run_host_with(s, fail_calls, torch, args, out);
 	free(torch);
 }
 
@@ -162,6 +172,13 @@ static void watch(struct seen *s, bool fail_calls, const char *const *args)
 {
 	*s = (struct seen){.refuse = s->refuse, .delay_ms = s->delay_ms};
 	run_host(s, fail_calls, args, &s->out);
+}
+
+/* ... of a program that knows no torch=. */
+static void watch_bare(struct seen *s, const char *const *args)
+{
+	*s = (struct seen){0};
+	run_host_with(s, false, NULL, args, &s->out);
 }
 
 static void forget(struct seen *s)
@@ -456,6 +473,50 @@ static void linked_programs(void **state)
 		free(exe);
 		free(cmd);
 		free(soname);
+	}
+}
+
+/* A package has the path that the program loaded, whichever std::string its torch was built with. */
+static void packages_of_both_kinds_of_string(void **state)
+{
+	(void)state;
+	NEED_MODELS();
+	const char *root = getenv("PT2_SOURCE");
+	char save[PATH_MAX];
+	memcpy(save, host, sizeof(save));
+	for (int abi = 0; abi < 2; abi++) {
+		char *cmd = xasprintf("c='c++ -D_GLIBCXX_USE_CXX11_ABI=%d %s/tests/lib/packagehost.cpp' d=%s/abi%d; mkdir -p $d && "
+				      "$c -DLIBRARY -shared -fPIC -Wl,-soname,libloader.so -o $d/libloader.so 2>&1 && "
+				      "$c -o $d/host $d/libloader.so -Wl,-rpath,$d 2>&1 && "
+				      "mkdir -p $d/none && c++ -shared -x c++ -o $d/none/libloader.so /dev/null && "
+				      "$c -o $d/without $d/libloader.so -Wl,-z,lazy -Wl,-rpath,$d/none 2>&1",
+				      abi, root ? root : ".", folder, abi);
+		if (system(cmd)) {
+			print_message("# skip: no compiler for C++\n");
+			free(cmd);
+			skip();
+		}
+		free(cmd);
+		setenv("MODEL", fake_first + 5, 1);
+		setenv("TORCH", faketorch, 1);
+		snprintf(host, sizeof(host), "%s/abi%d/host", folder, abi);
+		struct seen s = {0};
+		watch_bare(&s, ARGS("/srv/my model.pt2"));
+		has(&s.out, abi ? "/srv/my model.pt2 model 1 3 -1\nloaded\n" : "/srv/my model.pt2 model\nloaded\n");
+		has(&s.events, "model-seen 0 of /srv/my model.pt2\n");
+		forget(&s);
+		watch_bare(&s, ARGS("a.pt2", "decoder"));
+		has(&s.events, "model-seen 0 of a.pt2:decoder\n");
+		forget(&s);
+		/* No library has the constructor: the program can go on. */
+		snprintf(host, sizeof(host), "%s/abi%d/without", folder, abi);
+		watch_bare(&s, ARGS("a.pt2"));
+		has(&s.out, "caught: AOTIModelPackageLoader was called, but no loaded library has it\n");
+		assert_int_equal(s.sig + s.status, 0);
+		forget(&s);
+		unsetenv("MODEL");
+		unsetenv("TORCH");
+		memcpy(host, save, sizeof(save));
 	}
 }
 
@@ -786,6 +847,7 @@ int main(void)
 	    cmocka_unit_test(two_models_are_told_apart),
 	    cmocka_unit_test(bound_now),
 	    cmocka_unit_test(linked_programs),
+	    cmocka_unit_test(packages_of_both_kinds_of_string),
 	    cmocka_unit_test(no_contract),
 	    cmocka_unit_test(no_answer),
 	    cmocka_unit_test(paths_of_others),
