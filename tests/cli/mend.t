@@ -77,6 +77,7 @@ is "the first that makes them right" "$(value out 'd["goal"], [t["accepted"] for
 like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'compiling': True, 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1', 'kernel': 'cpp_fused_relu_0'"
 FAKE_WRONG=1 FAKE_WORDS=STAYS exits "nothing makes them right" 1 mend --wrong -- ./python3-fake app.py
 exits "a document of another kind" 3 mend --wrong --verdict=app.py -- ./python3-fake app.py
+exits "a document that is missing" 3 mend --wrong --verdict=nosuch.json -- ./python3-fake app.py
 exits "--verdict needs --wrong" 2 mend --verdict=wrong.json -- ./python3-fake app.py
 exits "both questions at once" 2 mend --slow --wrong -- ./python3-fake app.py
 
