@@ -335,7 +335,8 @@ class Server:
             differs = compare(ref, run, self.volatile, tolerance, outer=not r.get("region")) if ref else None
             answer = self.answer(run, key, differs)
         elif op == "candidates":
-            answer = {"candidates": Candidates(self, r).all(), "runs": self.runs}
+            c = Candidates(self, r)
+            answer = {"candidates": c.all(), "why": c.why(), "runs": self.runs}
         elif op == "without":
             answer = {"texts": without(self, r["before"], r["after"], r["texts"])}
         elif op == "files":

@@ -35,6 +35,7 @@ exits "--apply does not overwrite a kept original" 4 mend --apply -- ./python3-f
 like "it says so" "$(cat err)" 'app.py.orig. exists'
 rm app.py.orig && cp app.py.was app.py
 FAKE_WORDS="STAYS WRONG" exits "nothing helps" 1 mend -- ./python3-fake app.py
+like "it says what the edits did, and why it is hard" "$(cat out)" "Left.*2 edits were tried: 1 leaves it, 1 changes results; how often this loop runs"
 like "it says so" "$(cat out)" 'Nothing that was tried helps'
 exits "--runs ends the search" 5 mend --runs=5 -- ./python3-fake app.py
 like "it says why" "$(cat out)" 'stopped early: the runs'
