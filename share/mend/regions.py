@@ -119,12 +119,16 @@ class Regions:
     def of_lambda(self, s, n, words):
         """torch.compile(lambda y: solve(lambda t, y: field(y), y)): what is called in it and made at the top, compiled there."""
         whole = n.args[0]
+        # A library's function around it has most of the operations, and loops that no graph can hold: the way that its authors compile it.
+        given = {a.asname or a.name for i in s.tree.body if isinstance(i, (ast.Import, ast.ImportFrom)) for a in i.names}
+        outside = isinstance(whole.body, ast.Call) and root_name(whole.body.func) in given
+        about = {"price": "%s() itself is not compiled" % s.seg(whole.body.func), "least": 0.05} if outside else {}
         called = {x.func.id for x in ast.walk(whole) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
         for a in s.tree.body:
             if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in called and isinstance(a.value, ast.Call):
                 end, name = s.offset[a.end_lineno], a.targets[0].id
                 line = "%s = torch.compile(%s%s)\n" % (name, name, words and ", " + words)
-                self.add("region", "%s is compiled, not the lambda around it" % name, {s.path: s.edit([(n, s.seg(whole)), ((end, end), line)])}, region=True)
+                self.add("region", "%s is compiled, not the lambda around it" % name, {s.path: s.edit([(n, s.seg(whole)), ((end, end), line)])}, region=True, **about)
 
     def held(self, s, n, remove, words, outside):
         """Of a compiled method: the modules that it calls, compiled where they are made."""
