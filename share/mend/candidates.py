@@ -123,6 +123,21 @@ class Candidates(Regions, Parts, Goals):
         self.out.sort(key=lambda c: (rank[c["kind"]], -c["size"]))  # statements that belong together, together
         return self.out
 
+    def why(self):
+        """Why an edit is unlikely to be found, in words for a person; ""."""
+        f = self.finding
+        if f["kind"] in ("slow", "wrong", "recompile", "limit", "shape") or not f.get("file"):
+            return ""
+        if not self.own(f["file"]):
+            return "the line is in a package, and mend edits only your own files" if "-packages/" in f["file"] else ""
+        statements, g = self.source(f["file"]).statements(f.get("line", 0))
+        st = statements[0] if statements else None
+        if isinstance(st, (ast.While, ast.For)):
+            return "how often this loop runs depends on a tensor: compile what it calls, not the loop"
+        if isinstance(st, ast.If) and any(isinstance(x, (ast.Return, ast.Break, ast.Continue, ast.Raise)) for x in ast.walk(st)):
+            return "which code runs next depends on a tensor"
+        return ""
+
     # ---- at a statement ----
 
     def of_statement(self, path, line):
@@ -144,6 +159,7 @@ class Candidates(Regions, Parts, Goals):
             self.constants(s, f, statements[0])
             self.draws(s, f, statements[0])
             self.fills(s, statements[0])
+            self.one_hots(s, statements[0])
             self.guards(s, f, statements)
 
     # ---- an operator around statements that only have effects ----

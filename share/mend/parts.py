@@ -54,6 +54,20 @@ class Parts:
         if changes:
             self.add("tensor", "torch.ones() * value instead of torch.full()", {s.path: s.edit(changes)})
 
+    def one_hots(self, s, st):
+        """F.one_hot(x, n)[..., :m]: a size that data decides, cut to one that they do not: compared with 0 to m - 1."""
+        changes = []
+        for c in ast.walk(st):
+            cut = c.slice if isinstance(c, ast.Subscript) else None
+            last = cut.elts[-1] if isinstance(cut, ast.Tuple) and len(cut.elts) == 2 and s.seg(cut.elts[0]) == "..." else None
+            if not isinstance(last, ast.Slice) or last.lower or last.step or not last.upper or not isinstance(c.value, ast.Call):
+                continue
+            if s.seg(c.value.func).rpartition(".")[2] == "one_hot" and c.value.args and isinstance(c.value.args[0], (ast.Name, ast.Attribute)):
+                x = s.seg(c.value.args[0])
+                changes.append((c, "(%s.unsqueeze(-1) == torch.arange(%s, device=%s.device)).long()" % (x, s.seg(last.upper), x)))
+        if changes:
+            self.add("tensor", "compared with torch.arange() instead of one_hot()", {s.path: s.edit(changes)})
+
     # ---- a branch that chooses values and has effects ----
 
     def split(self, s, f, st):

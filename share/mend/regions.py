@@ -50,6 +50,8 @@ class Regions:
                     if not decorates and n.args and isinstance(n.up, ast.Assign) and n.up.value is n and lists and s.alone(n.up):
                         self.blocks(s, n, words, any("Sequential(" in t for t in lists.values()))
                     self.children(s, n, words)
+                    if n.args and isinstance(n.args[0], ast.Lambda):
+                        self.of_lambda(s, n, words)
                 elif isinstance(n, ast.FunctionDef):
                     for d in n.decorator_list:
                         if s.seg(d) == "torch.compile":
@@ -113,6 +115,20 @@ class Regions:
                     at = s.offset[g.lineno - 1] if not g.decorator_list else s.offset[g.decorator_list[0].lineno - 1]
                     mark = s.indent(g) + ("@torch.compile(%s)\n" % words if words else "@torch.compile\n")
                     self.add("region", "%s() is compiled, not %s()" % (g.name, n.name), {s.path: s.edit(remove + [((at, at), mark)])}, region=True)
+
+    def of_lambda(self, s, n, words):
+        """torch.compile(lambda y: solve(lambda t, y: field(y), y)): what is called in it and made at the top, compiled there."""
+        whole = n.args[0]
+        # A library's function around it has most of the operations, and loops that no graph can hold: the way that its authors compile it.
+        given = {a.asname or a.name for i in s.tree.body if isinstance(i, (ast.Import, ast.ImportFrom)) for a in i.names}
+        outside = isinstance(whole.body, ast.Call) and root_name(whole.body.func) in given
+        about = {"price": "%s() itself is not compiled" % s.seg(whole.body.func), "least": 0.05} if outside else {}
+        called = {x.func.id for x in ast.walk(whole) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+        for a in s.tree.body:
+            if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in called and isinstance(a.value, ast.Call):
+                end, name = s.offset[a.end_lineno], a.targets[0].id
+                line = "%s = torch.compile(%s%s)\n" % (name, name, words and ", " + words)
+                self.add("region", "%s is compiled, not the lambda around it" % name, {s.path: s.edit([(n, s.seg(whole)), ((end, end), line)])}, region=True, **about)
 
     def held(self, s, n, remove, words, outside):
         """Of a compiled method: the modules that it calls, compiled where they are made."""

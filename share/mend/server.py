@@ -22,7 +22,7 @@ class Server:
         self.line, self.start = line, start
         self.folder, self.n, self.runs = start["folder"], 0, 0
         self.main, self.module, self.args = start["main"], start.get("module"), start["args"]
-        self.rounds = 1e-3
+        self.rounds, self.view, self.overlays = 1e-3, "", []
         self.sites, self.ref, self.again, self.kept, self.files = {}, {}, {}, {}, {}
         self.volatile = {"parts": set(), "state": set(), "lines": [], "files": set(), "names": []}
 
@@ -85,20 +85,20 @@ class Server:
 
     def try_view(self):
         """Can a try have its own copy of the files? Asked once, in a child; "" or why not."""
-        if not self.start["confined"]:
+        if not self.start.get("view"):
             return ""
-        folder = os.path.join(self.folder, "view")
-        os.mkdir(folder)
+        self.view, self.overlays = os.path.join(self.folder, "view"), self.start["view"]["overlays"]
+        os.set_inheritable(self.start["view"]["fd"], False)
         read, write = os.pipe()
         pid = os.fork()
         if not pid:
             try:
                 os.setpgid(0, 0)
-                view = View(folder, [self.start["cwd"], self.main, sys.prefix, sys.base_prefix, self.folder])
-                view.enter()
+                enter_view(self.start["view"]["fd"])
                 with open(self.main) as f:
                     f.read(1)
-                answer = {"read_only": view.read_only, "why": "" if view.uppers else "no overlay can be mounted here"}
+                only = read_only(self.overlays)
+                answer = {"read_only": only, "why": "" if len(only) < len(self.overlays) else "no overlay can be mounted here"}
             except BaseException as e:
                 answer = {"read_only": [], "why": str(e) or type(e).__name__}
             os.write(write, json.dumps(answer).encode())
@@ -107,7 +107,7 @@ class Server:
         with open(read, "rb") as f:
             text = f.read()
         os.waitpid(pid, 0)
-        self.remove(folder)
+        self.clear_view()
         answer = json.loads(text) if text else {"read_only": [], "why": "the try ended"}
         self.read_only = answer["read_only"]
         return "the program cannot get its own view of the files here (%s)" % answer["why"] if answer["why"] else ""
@@ -180,17 +180,21 @@ class Server:
             detail = ""
             with contextlib.suppress(OSError), open(os.path.join(folder, "crash")) as f:
                 detail = f.read()[-2000:]
+            if detail and end.startswith("exit"):  # not the program's fault
+                self.line.send(re="warning", text="a try could not begin: " + detail.strip().rpartition("\n")[2])
             if detail and not end:
                 detail = "mend: " + detail
             result = {"status": end or "died", "steps": [], "outer": [], "state": {}, "text": [], "types": {}, "where": [], "files": {}, "error": detail,
                       "clock": {"step": 0, "compile": 0},
                       "counts": {"calls": 0, "ops": 0, "outer": 0, "graphs": 0, "steps": 0}, "seconds": time.monotonic() - began, "cpu": 0.0}
-        if "root" in os.listdir(folder):
-            for name in os.listdir(folder):
-                if name.startswith(("up", "work", "root")):
-                    self.remove(os.path.join(folder, name))
+        self.clear_view()
         result["folder"] = folder
         return result
+
+    def clear_view(self):
+        """What the last try wrote."""
+        for name in os.listdir(self.view) if self.view else []:
+            self.remove(os.path.join(self.view, name))
 
     @staticmethod
     def remove(path):
@@ -214,7 +218,7 @@ class Server:
             # Its own processor time: on a busy machine a try is slow, not stuck. Five times as long by the clock, for one that waits.
             late = timeout and (processor_time(pid) > timeout or time.monotonic() - began > 5 * timeout)
             why = "took longer than %d s" % timeout if late else ""
-            if not why and time.monotonic() - began > 5 and self.size(folder) > LARGEST:
+            if not why and time.monotonic() - began > 5 and self.size() > LARGEST:
                 why = "wrote more than %d GiB" % (LARGEST >> 30)
             if why:
                 with contextlib.suppress(OSError):
@@ -226,31 +230,28 @@ class Server:
                     os.killpg(pid, signal.SIGKILL)
                 sys.exit(0)
 
-    def size(self, folder):
+    def size(self):
         now = time.monotonic()
         if now < self.__dict__.get("look_at", 0):
             return 0
         self.look_at = now + 5
         total = 0
-        for name in os.listdir(folder):
-            if name.startswith("up"):
-                for where, _, files in os.walk(os.path.join(folder, name)):
-                    for f in files:
-                        with contextlib.suppress(OSError):
-                            total += os.stat(os.path.join(where, f)).st_blocks * 512
+        for upper in [u for _, u in self.overlays]:
+            for where, _, files in os.walk(upper):
+                for f in files:
+                    with contextlib.suppress(OSError):
+                        total += os.stat(os.path.join(where, f)).st_blocks * 512
         return total
 
     def child(self, parent, folder, work):
         own_group(parent)
         cwd = self.start["cwd"]
         os.chdir(cwd)
-        uppers = []
         os.mkdir(os.path.join(folder, "trace"))
         out, err = (os.open(os.path.join(folder, n), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) for n in ("stdout", "stderr"))
-        if self.start["confined"]:
-            view = View(folder, [cwd, self.main, sys.prefix, sys.base_prefix, self.folder] + list(work["texts"]))
-            view.enter()
-            uppers = view.uppers
+        if self.view:
+            enter_view(self.start["view"]["fd"])
+            os.close(self.start["view"]["fd"])
             drop_powers()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(out, 1)
@@ -273,7 +274,7 @@ class Server:
                 handler.stream = None
         gc.collect()
         result = Program(work, folder).run()
-        result["files"] = written(uppers) if uppers else {}
+        result["files"] = written(self.overlays)
         name = os.path.join(folder, "result.json")
         with open(name + ".new", "w") as f:
             json.dump(result, f)
@@ -335,7 +336,8 @@ class Server:
             differs = compare(ref, run, self.volatile, tolerance, outer=not r.get("region")) if ref else None
             answer = self.answer(run, key, differs)
         elif op == "candidates":
-            answer = {"candidates": Candidates(self, r).all(), "runs": self.runs}
+            c = Candidates(self, r)
+            answer = {"candidates": c.all(), "why": c.why(), "runs": self.runs}
         elif op == "without":
             answer = {"texts": without(self, r["before"], r["after"], r["texts"])}
         elif op == "files":

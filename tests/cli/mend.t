@@ -35,6 +35,7 @@ exits "--apply does not overwrite a kept original" 4 mend --apply -- ./python3-f
 like "it says so" "$(cat err)" 'app.py.orig. exists'
 rm app.py.orig && cp app.py.was app.py
 FAKE_WORDS="STAYS WRONG" exits "nothing helps" 1 mend -- ./python3-fake app.py
+like "it says what the edits did, and why it is hard" "$(cat out)" "Left.*2 edits were tried: 1 leaves it, 1 changes results; how often this loop runs"
 like "it says so" "$(cat out)" 'Nothing that was tried helps'
 exits "--runs ends the search" 5 mend --runs=5 -- ./python3-fake app.py
 like "it says why" "$(cat out)" 'stopped early: the runs'
@@ -77,6 +78,7 @@ is "the first that makes them right" "$(value out 'd["goal"], [t["accepted"] for
 like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'compiling': True, 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1', 'kernel': 'cpp_fused_relu_0'"
 FAKE_WRONG=1 FAKE_WORDS=STAYS exits "nothing makes them right" 1 mend --wrong -- ./python3-fake app.py
 exits "a document of another kind" 3 mend --wrong --verdict=app.py -- ./python3-fake app.py
+exits "a document that is missing" 3 mend --wrong --verdict=nosuch.json -- ./python3-fake app.py
 exits "--verdict needs --wrong" 2 mend --verdict=wrong.json -- ./python3-fake app.py
 exits "both questions at once" 2 mend --slow --wrong -- ./python3-fake app.py
 

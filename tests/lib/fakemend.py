@@ -48,7 +48,7 @@ for line in sys.stdin:
     elif r["op"] == "candidates":
         base = open(start["main"]).read()
         print(r["finding"], file=open("asked", "w"))
-        say(re="candidates", id=0, runs=runs, candidates=[dict(kind="operator", title="%s \x1b[31m" % w, price="its price" if w == "GOOD" else "", region=False,
+        say(re="candidates", id=0, runs=runs, why="how often this loop runs \x1b[31m", candidates=[dict(kind="operator", title="%s \x1b[31m" % w, price="its price" if w == "GOOD" else "", region=False,
                                                               texts={start["main"]: base + "# " + w + "\n"}) for w in os.environ["FAKE_WORDS"].split()])
     elif r["op"] == "without":
         say(re="without", id=0, texts=None)

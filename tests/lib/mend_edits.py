@@ -65,6 +65,20 @@ check("a random number is the value of an operator", any(k == "operator" and "re
                                                          for k, t, _ in c))
 c = candidates(HEAD + "        y = torch.full_like(x, x.mean())\n        return y\n", LINE, {"x": "Tensor:float"})
 check("a tensor of a value that is a tensor", any(k == "tensor" and "y = torch.ones_like(x) * (x.mean())" in t for k, t, _ in c))
+c = candidates(HEAD + "        y = F.one_hot(x, max(x.max() + 1, 4))[..., :4]\n        return y\n", LINE, {"x": "Tensor:int"})
+check("one_hot() of a size that data decides, cut to one that they do not", any(k == "tensor" and "y = (x.unsqueeze(-1) == torch.arange(4, device=x.device)).long()" in t for k, t, _ in c))
+c = candidates("import torch\nfrom solver import solve\nfield = torch.nn.Linear(2, 2)\nrun = torch.compile(lambda y: solve(lambda t, y: field(y), y))\nprint(run(3))\n", 5, {})
+check("what a compiled lambda calls", any(k == "region" and "field = torch.compile(field)\nrun = lambda y: solve(lambda t, y: field(y), y)\n" in t and p == "solve() itself is not compiled" for k, t, p in c))
+
+
+def why(text, line):
+    server = Fake(text, {})
+    return Candidates(server, {"texts": {}, "finding": {"kind": "graph-break", "file": server.main, "line": line, "function": "forward", "stack": []}}).why()
+
+
+check("a loop that a tensor ends is said to be hard", why(HEAD + "        while x.sum() > 0:\n            x = x - 1\n        return x\n", LINE).startswith("how often this loop runs depends on a tensor"))
+check("so is a branch that leaves", why(HEAD + "        if x.sum() > 0:\n            return x\n        return x + 1\n", LINE) == "which code runs next depends on a tensor")
+check("a statement is not", why(HEAD + "        y = x.item()\n        return y\n", LINE) == "")
 c = candidates(HEAD + "        y = x\n        if x.max() > 3:\n            stats['n'] += 1\n            y = x / 3\n        return y\n", LINE + 1,
                {"x": "Tensor:float", "x.max()": "Tensor:float", "y": "Tensor:float", "_chosen": "Tensor:bool"})
 check("a branch with a value and an effect becomes two", any(k == "where" and "y = torch.where(_chosen, x / 3, y)" in t and "stats['n'] += 1" in t and "@_outside" in t for k, t, _ in c))

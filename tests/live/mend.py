@@ -1,11 +1,12 @@
-"""Scores `fxexplain mend` on composed programs: mend.py FXEXPLAIN PYTHON [--jobs=N] [--today] [--out=DIR] [--table=FILE] PROGRAM... ; TAP, and a
-table at the end. --out keeps the documents; mend.py --from=DIR [--table=FILE] scores those of an earlier run. --table writes share/breaks/tried.txt: in how
+"""Scores `fxexplain mend` on composed programs: mend.py FXEXPLAIN PYTHON [--jobs=N] [--today] [--packages=DIR] [--out=DIR] [--table=FILE] PROGRAM... ; TAP,
+and a table at the end. --out keeps the documents; mend.py --from=DIR [--table=FILE] scores those of an earlier run. --table writes share/breaks/tried.txt: in how
 many programs each fix was advised and tried, and in how many it worked.
 
 A program is a file, or a folder with main.py, train.py, app.py or run.py. For each: breaks left, is the worst finding gone, values equal, runs, seconds;
-with --today also what `fxexplain fix` makes of it, with the backend eager. The aims: no breaks in 75 %, the worst finding gone in 90 %, values equal in all.
+with --today also what `fxexplain fix` makes of it, with the backend eager. --packages: the programs use packages of PyPI, named in their second line
+("# pip: the package; what it needs"), which are installed in DIR: the package beside its program, as in an editable install. The aims: no breaks in 75 %, the worst finding gone in 90 %, values equal in all.
 """
-import concurrent.futures, json, os, resource, shutil, statistics, subprocess, sys, tempfile
+import concurrent.futures, contextlib, json, os, resource, shutil, statistics, subprocess, sys, tempfile
 
 MAINS = ("main.py", "train.py", "app.py", "run.py")
 EAGER = """
@@ -28,6 +29,26 @@ def main_of(path):
     if os.path.isdir(path):
         return next(os.path.join(path, m) for m in MAINS if os.path.exists(os.path.join(path, m)))
     return path
+
+
+def with_packages(python, folder, program):
+    """The folder of a program that has a line "# pip: x==1.0; y z", with x in it, as PyPI has it; y and z are where PYTHONPATH leads to. None: they cannot be had."""
+    with open(program) as f:
+        _, _, line = f.read().split("\n")[1].partition("# pip: ")
+    package, _, others = line.partition(";")
+    home = os.path.join(folder, os.path.basename(program).removesuffix(".py"))
+    for target, names in ((home, [package]), (os.path.join(folder, "others"), others.split())):
+        done = os.path.join(target, ".installed")
+        with open(done) if os.path.exists(done) else contextlib.nullcontext([]) as f:
+            names = [n for n in names if n + "\n" not in f]
+        if names:  # without torch, which python has
+            p = subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", "--upgrade", "--target", target, *names], capture_output=True, text=True)
+            if p.returncode:
+                return None
+            with open(done, "a") as f:
+                f.writelines(n + "\n" for n in names)
+    shutil.copy(program, os.path.join(home, "main.py"))
+    return home
 
 
 def figures(fx, python, path):
@@ -101,6 +122,15 @@ def main():
             done = [(f.removesuffix(".json"), json.load(open(os.path.join(options["from"], f)))) for f in sorted(os.listdir(options["from"])) if f.endswith(".json")]
         else:
             fx, python, *programs = [a for a in sys.argv[1:] if not a.startswith("--")]
+            if "packages" in options:
+                folder = os.path.abspath(options["packages"])
+                os.makedirs(folder, exist_ok=True)
+                os.environ["PYTHONPATH"] = os.path.join(folder, "others")
+                homes = [(p, with_packages(python, folder, p)) for p in programs]
+                for p, home in homes:
+                    if home is None:
+                        print("# %s: its packages cannot be installed" % os.path.basename(p), flush=True)
+                programs = [home for _, home in homes if home is not None]
             done = pool.map(lambda p: one(fx, python, p, "today" in options, options.get("out")), programs)
         for name, d in done:
             if "failed" in d:

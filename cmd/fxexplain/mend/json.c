@@ -87,6 +87,7 @@ void mend_json(struct buf *b, const struct mend_search *s, const struct mend_abo
 		json_member_bool(&o, "counts", trial_counts(g));
 		json_member_str(&o, "place", buf_slice(&place));
 		json_member_str(&o, "title", g->title);
+		json_member_str(&o, "why", mend_search_why(s, best, g));
 	}
 	json_member_str(&o, "patch", patch);
 	json_close(&o);

@@ -3,7 +3,7 @@
 #include "mend/journal.h"
 #include "mend/mend_part.h"
 
-#include "base/io/mapfile.h"
+#include "base/io/jsonfile.h"
 #include "base/process/child.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
@@ -13,6 +13,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 
 static struct {
 	int steps, budget, runs;
@@ -100,26 +101,22 @@ static void check_options(void)
 /* The members of the finding that candidates are made from; a verdict on another program is not known here, and does no harm. */
 static struct slice read_verdict(const char *path, struct arena *arena)
 {
-	OWNED(json_tape_release) struct json_tape t = {0};
+	OWNED(jsonfile_close) struct jsonfile d = {.root = NONE};
 	LOCAL_BUF b = {0};
 	struct json_out o = {.b = &b};
-	struct err err = {.text = ""};
-	struct mapfile m;
-	uint32_t root;
 	if (!path)
 		return slice_of(NULL, 0);
-	if (mapfile_open(&m, path, &err) < 0)
-		die_err(&err);
-	json_tape_text(&t, m.bytes.p, m.bytes.n);
-	if (json_parse(&t, 0, m.bytes.n, &root) < 0 || !slice_starts(json_word(&t, root, "schema"), "pt2utils.wrong/"))
+	if (access(path, R_OK) < 0)
+		die_errno(EXIT_INPUT, "cannot read '%s'", path);
+	if (!jsonfile_open(&d, path) || !slice_starts(json_word(&d.t, d.root, "schema"), "pt2utils.wrong/"))
 		die(EXIT_INPUT, "'%s' is not a document of fxexplain run --wrong --json", path);
+	const uint32_t fault = json_get(&d.t, d.root, "fault");
 	json_obj(&o);
-	json_member_str(&o, "component", json_dup(&t, root, "component", arena));
-	json_member_str(&o, "part", json_dup(&t, root, "part", arena));
-	json_member_str(&o, "node", json_dup(&t, json_get(&t, root, "fault"), "node", arena));
-	json_member_str(&o, "kernel", json_dup(&t, json_get(&t, root, "fault"), "kernel", arena));
+	json_member_str(&o, "component", json_dup(&d.t, d.root, "component", arena));
+	json_member_str(&o, "part", json_dup(&d.t, d.root, "part", arena));
+	json_member_str(&o, "node", json_dup(&d.t, fault, "node", arena));
+	json_member_str(&o, "kernel", json_dup(&d.t, fault, "kernel", arena));
 	json_close(&o);
-	mapfile_close(&m);
 	return arena_slice(arena, slice_of(b.p + 1, b.len - 2));
 }
 
@@ -182,6 +179,7 @@ static int mend_main(struct operands *in)
 	mend_program_of(&program, in->command);
 	struct mend_about about = {
 	    .program = &program, .steps = own.steps, .runs = own.runs, .budget = own.budget, .confined = !own.unconfined};
+	const struct slice accused = read_verdict(own.verdict, &arena); /* before anything runs */
 	if (!opt->quiet)
 		show_promise(&about);
 	char *folder = private_folder();
@@ -208,7 +206,7 @@ static int mend_main(struct operands *in)
 				.goal = own.slow    ? MEND_SLOW
 					: own.wrong ? MEND_WRONG
 						    : MEND_BREAKS,
-				.accused = read_verdict(own.verdict, &arena),
+				.accused = accused,
 				.runs = own.runs,
 				.budget = own.budget,
 				.no_as_is = own.no_as_is,

@@ -84,12 +84,44 @@ static struct slice key_of(struct arena *a, const struct mend_trial *t, const st
 			   SL(facts_text(&t->facts, g->loc.function)));
 }
 
-static bool given_up(const struct mend_search *s, struct slice key)
+static const struct search_left *given_up(const struct mend_search *s, struct slice key)
 {
 	for (uint32_t i = 0; i < s->n_left; i++)
-		if (slice_eq(s->left[i], key))
-			return true;
-	return false;
+		if (slice_eq(s->left[i].key, key))
+			return &s->left[i];
+	return NULL;
+}
+
+struct slice mend_search_why(const struct mend_search *s, const struct mend_trial *t, const struct finding *g)
+{
+	OWNED(arena_release) struct arena a = {0};
+	const struct search_left *left = given_up(s, key_of(&a, t, g));
+	return left ? left->why : SLICE("");
+}
+
+/* What became of the edits from `first` on, and what the server says. */
+static struct slice why_left(struct mend_search *s, uint32_t first, struct slice said)
+{
+	LOCAL_BUF b = {0};
+	uint64_t leave = 0, less = 0, n = s->n_tried - first;
+	for (uint32_t i = first; i < s->n_tried; i++) {
+		leave += slice_has(s->tried[i].verdict, " stays");
+		less += slice_starts(s->tried[i].verdict, "less is compiled");
+	}
+	const uint64_t change = n - leave - less;
+	const char *sep = "";
+	put_count(&b, n, "edit");
+	buf_adds(&b, n == 1 ? " was tried" : n ? " were tried" : " fit");
+	if (n)
+		buf_adds(&b, ": ");
+	if (leave)
+		buf_addf(&b, "%llu %s it", (unsigned long long)leave, leave == 1 ? "leaves" : "leave"), sep = ", ";
+	if (change)
+		buf_addf(&b, "%s%llu %s results", sep, (unsigned long long)change, change == 1 ? "changes" : "change"), sep = ", ";
+	if (less)
+		buf_addf(&b, "%s%llu %s less", sep, (unsigned long long)less, less == 1 ? "compiles" : "compile");
+	buf_addf(&b, "%s%.*s", said.n ? "; " : "", SL(said));
+	return arena_slice(&s->arena, buf_slice(&b));
 }
 
 /* Findings that were there before and are not now, but for the one that the edit is for: its consequences. */
@@ -227,7 +259,7 @@ int mend_search_candidates(struct mend_search *s, struct slice question, struct 
 }
 
 /* Its candidates, in their order; 1: one was accepted. g NULL: the crash that only the compiled program has. */
-static int solve(struct mend_search *s, const struct mend_trial *now, const struct finding *g, struct err *err)
+static int solve(struct mend_search *s, const struct mend_trial *now, const struct finding *g, struct slice *why, struct err *err)
 {
 	LOCAL_BUF b = {0};
 	LOCAL_BUF title = {0};
@@ -247,11 +279,14 @@ static int solve(struct mend_search *s, const struct mend_trial *now, const stru
 	if (mend_search_candidates(s, buf_slice(&b), &own, &answer, &root, err) < 0)
 		return -1;
 	int done = 0, n = 0;
+	const uint32_t first = s->n_tried;
 	json_each(&own, json_get(&own, root, "candidates"), c) {
 		if (done || n++ >= MOST_CANDIDATES || mend_search_spent(s))
 			break;
 		done = try_one(s, now, g, &own, c, &head, err);
 	}
+	if (!done)
+		*why = why_left(s, first, json_dup(&own, root, "why", &s->arena));
 	return done;
 }
 
@@ -274,11 +309,12 @@ static int go_on(struct mend_search *s, struct err *err)
 			}
 		if (!g && !any)
 			return 0;
-		int done = solve(s, now, g, err);
+		struct search_left left = {.key = key};
+		int done = solve(s, now, g, &left.why, err);
 		if (done < 0)
 			return -1;
 		if (!done) {
-			PUSH_TO(s->left, s->n_left, s->cap_left) = key;
+			PUSH_TO(s->left, s->n_left, s->cap_left) = left;
 			mend_search_tell(s, SEARCH_NONE, NULL);
 		}
 	}

@@ -37,6 +37,10 @@ struct search_try { /* any candidate that was tried */
 	bool accepted;
 	double seconds, compile_seconds, step_seconds;
 };
+struct search_left { /* a finding for which nothing was found */
+	struct slice key;
+	struct slice why; /* "5 edits were tried: 4 leave it, 1 changes results", and what stands against it; may be empty */
+};
 enum search_event { SEARCH_READY, SEARCH_EAGER, SEARCH_BASE, SEARCH_FINDING, SEARCH_TRY, SEARCH_ACCEPTED, SEARCH_NONE, SEARCH_PROVING };
 struct mend_search {
 	struct mend_server *server;
@@ -56,7 +60,7 @@ struct mend_search {
 	uint32_t n_step, cap_step, best;
 	struct search_try *tried;
 	uint32_t n_tried, cap_tried;
-	struct slice *left; /* findings for which nothing was found */
+	struct search_left *left;
 	uint32_t n_left, cap_left;
 	uint64_t used; /* runs */
 	int64_t began;
@@ -72,5 +76,7 @@ int mend_search_run(struct mend_search *s, struct err *err);
 int mend_goal_run(struct mend_search *s, struct err *err);
 /* The program with the edits that are kept; base if there are none. */
 const struct mend_trial *mend_search_best(const struct mend_search *s);
+/* Of a finding of t that is left: why. Empty: it was not tried, or nothing is known. */
+struct slice mend_search_why(const struct mend_search *s, const struct mend_trial *t, const struct finding *g);
 void mend_search_release(struct mend_search *s);
 #endif

@@ -4,6 +4,7 @@
 #include "base/html/html.h"
 #include "base/io/write.h"
 #include "base/process/child.h"
+#include "base/process/cowview.h"
 #include "base/tool/diag.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static int write_program(const char *path, struct err *err)
 	return status;
 }
 
-static void start_line(const struct mend_server_spec *spec, struct buf *b)
+static void start_line(const struct mend_server_spec *spec, const struct cowview *view, struct buf *b)
 {
 	char cwd[PATH_MAX];
 	struct json_out o = {.b = b};
@@ -50,8 +51,15 @@ static void start_line(const struct mend_server_spec *spec, struct buf *b)
 	json_close(&o);
 	json_member_str(&o, "cwd", slice_str(getcwd(cwd, sizeof(cwd)) ? cwd : "/"));
 	json_member_u64(&o, "steps", (uint64_t)spec->steps);
-	json_member_bool(&o, "confined", spec->confined);
 	json_member_u64(&o, "memory", spec->memory);
+	if (view) {
+		LOCAL_BUF overlays = {0};
+		cowview_overlays(view, &overlays);
+		json_member_obj(&o, "view");
+		json_member_u64(&o, "fd", MEND_VIEW_FD);
+		json_member_raw(&o, "overlays", buf_slice(&overlays));
+		json_close(&o);
+	}
 	json_close(&o);
 	buf_addc(b, '\n');
 }
@@ -101,14 +109,19 @@ static int next_line(struct mend_server *s, struct slice kind, struct json_tape 
 	}
 }
 
+static void release_view(struct cowview **v) { cowview_free(*v); }
+
 struct mend_server *mend_server_start(const struct mend_server_spec *spec, struct err *err)
 {
 	FREED char *path = xasprintf("%s/server.py", spec->folder);
 	if (write_program(path, err) < 0)
 		return NULL;
+	OWNED(release_view) struct cowview *view = spec->confined ? mend_confine_prepare(spec->folder, spec->program, err) : NULL;
+	if (spec->confined && !view)
+		return NULL;
 	struct mend_server *s = xcalloc(1, sizeof(*s));
 	LOCAL_BUF first = {0};
-	start_line(spec, &first);
+	start_line(spec, view, &first);
 	size_t n = 0, at = 0;
 	while (spec->program->python_option[n])
 		n++;
@@ -117,7 +130,6 @@ struct mend_server *mend_server_start(const struct mend_server_spec *spec, struc
 	for (size_t i = 0; i < n; i++)
 		argv[at++] = spec->program->python_option[i];
 	argv[at] = path;
-	mend_confine_prepare();
 	struct child_spec cs = {
 	    .argv = argv,
 	    .in.how = CHILD_PIPE,
@@ -130,7 +142,8 @@ struct mend_server *mend_server_start(const struct mend_server_spec *spec, struc
 	    .die_with_parent = true,
 	    .env_set = (const char *[]){"OMP_NUM_THREADS=1", "PYTHONHASHSEED=0", NULL},
 	    .env_unset = (const char *[]){"PYTHONINSPECT", "TORCH_TRACE", "TORCH_LOGS", "TORCH_COMPILE_DEBUG", NULL},
-	    .before_exec = spec->confined ? mend_confine : NULL,
+	    .before_exec = view ? mend_confine : NULL,
+	    .arg = view,
 	};
 	s->child = child_start(&s->set, &cs, err);
 	free(argv);

@@ -8,14 +8,14 @@
  *
  * The protocol, one JSON object a line (base/json.h):
  *
- *     > folder, main, module, args, cwd, steps, confined, memory
+ *     > folder, main, module, args, cwd, steps, memory, view (null, or {fd, overlays}: base/process/cowview.h)
  *     < hello       python, torch, cuda, seconds, read_only [folders that could not be overlaid]; or error
  *     > eager       timeout, whole                 < eager       as run: the reference of all that follow
  *     > run         texts {path: text}, backend (off, eager, aot_eager, as-is), whole, region, cold, tolerance, timeout
  *     < run         status, counts {calls, ops, outer, graphs, steps}, differs ("" if equal to eager), trace, error, seconds, cpu,
  *                   volatile [names]
  *     > candidates  texts, finding {kind, file, line, function, title, cause, why, fix, hint, evidence, stack [[file, line]]}
- *     < candidates  candidates [{kind, title, texts, price, region}], runs
+ *     < candidates  candidates [{kind, title, texts, price, region}], why (it is hard; ""), runs
  *     > without     before, after, texts           < without     texts, or null: that edit taken out of the texts again
  *     > files       paths                          < files       files {path: text}
  *     < started id, pid; warning text              (at any time)
@@ -52,7 +52,10 @@ struct slice mend_server_hello(const struct mend_server *s);
 int mend_server_ask(struct mend_server *s, struct slice request, struct json_tape *t, uint32_t *root, struct err *err);
 void mend_server_stop(struct mend_server *s);
 
-/* confine.c: before_exec of the server; mend_confine_prepare() first, in the tool. 0, or an errno. */
-void mend_confine_prepare(void);
+/* confine.c: the plan of the views, made in the tool; and before_exec of the server, with that plan: 0, or an errno. The server asks for
+ * views at MEND_VIEW_FD. */
+enum { MEND_VIEW_FD = 200 };
+struct cowview;
+struct cowview *mend_confine_prepare(const char *folder, const struct mend_program *p, struct err *err);
 int mend_confine(void *arg);
 #endif

@@ -155,6 +155,9 @@ static void what_is_left(struct screen *out, const struct mend_search *s)
 		if (g->kind == FINDING_RECOMPILE && g->count <= 1)
 			buf_adds(&out->b, ": once, which is right where the program changes once (another size, train and eval)");
 		buf_addc(&out->b, '\n');
+		struct slice why = mend_search_why(s, best, g);
+		if (why.n)
+			put_text_line(out, "      ", why);
 	}
 }
 

@@ -2,7 +2,7 @@
 #include "run/wrong.h"
 
 #include "aten/verify/verify.h"
-#include "base/io/mapfile.h"
+#include "base/io/jsonfile.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/parts.h"
@@ -128,37 +128,30 @@ static void read_finding(struct wrong *w, struct wrong_graph *g, const struct js
 
 static void read_verdict(struct wrong *w, struct wrong_graph *g, const char *path)
 {
-	OWNED(json_tape_release) struct json_tape t = {0};
-	struct mapfile file;
-	struct err err;
-	uint32_t root;
-	if (mapfile_open(&file, path, &err) < 0)
+	OWNED(jsonfile_close) struct jsonfile d;
+	if (!jsonfile_open(&d, path))
 		return;
-	json_tape_text(&t, file.bytes.p, file.bytes.n);
-	if (file.bytes.n && json_parse(&t, 0, file.bytes.n, &root) == 0) {
-		const int64_t status = json_int(&t, root, "status", -1);
-		g->verdict = status == EXIT_FINE      ? GRAPH_RIGHT
-			     : status == EXIT_PARTIAL ? GRAPH_PARTLY
-			     : status == EXIT_FOUND   ? GRAPH_WRONG
-						      : GRAPH_OPEN;
-		json_each(&t, json_get(&t, root, "runs"), k) {
-			if (!json_flag(&t, k, "counts"))
-				continue;
-			static const char *const good[] = {"equal", "rounding", "effect", "wrong"};
-			unsigned verified = 0;
-			for (size_t i = 0; i < ARRAY_LEN(good); i++)
-				verified += (unsigned)json_count(&t, k, good[i], 0);
-			if (verified > g->verified || !g->kernels) {
-				g->verified = verified;
-				g->kernels = verified + (unsigned)json_count(&t, k, "open", 0);
-			}
-			json_each(&t, json_get(&t, k, "findings"), one) {
-				if (!g->what && !slice_is(json_word(&t, one, "what"), "less_exact"))
-					read_finding(w, g, &t, one, (unsigned)json_count(&t, k, "run", 0));
-			}
+	const int64_t status = json_int(&d.t, d.root, "status", -1);
+	g->verdict = status == EXIT_FINE      ? GRAPH_RIGHT
+		     : status == EXIT_PARTIAL ? GRAPH_PARTLY
+		     : status == EXIT_FOUND   ? GRAPH_WRONG
+					      : GRAPH_OPEN;
+	json_each(&d.t, json_get(&d.t, d.root, "runs"), k) {
+		if (!json_flag(&d.t, k, "counts"))
+			continue;
+		static const char *const good[] = {"equal", "rounding", "effect", "wrong"};
+		unsigned verified = 0;
+		for (size_t i = 0; i < ARRAY_LEN(good); i++)
+			verified += (unsigned)json_count(&d.t, k, good[i], 0);
+		if (verified > g->verified || !g->kernels) {
+			g->verified = verified;
+			g->kernels = verified + (unsigned)json_count(&d.t, k, "open", 0);
+		}
+		json_each(&d.t, json_get(&d.t, k, "findings"), one) {
+			if (!g->what && !slice_is(json_word(&d.t, one, "what"), "less_exact"))
+				read_finding(w, g, &d.t, one, (unsigned)json_count(&d.t, k, "run", 0));
 		}
 	}
-	mapfile_close(&file);
 }
 
 static void verify(struct wrong *w, struct wrong_graph *g, const char *tool, unsigned i)

@@ -73,6 +73,7 @@ static void test_table(void **state)
 	    {207, "", "torch.sort"},
 	    {59, "builtin open [<class", "file outside"},
 	    {7, "cannot determine source file for zlib (likely a C extension or builtin)", "custom_op"},
+	    {55, "call_function args: TensorVariable()\nreturn x + torch.rand(3, generator=g)", "default generator"},
 	};
 	struct buf fix = {0}, hint = {0};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
@@ -80,6 +81,9 @@ static void test_table(void **state)
 		buf_add_slice(&fix, buf_slice(&hint));
 		assert_non_null(slice_find(buf_slice(&fix), known[i].fix));
 	}
+	/* any argument without as_proxy() has that number */
+	assert_false(break_fix_find(all, 55, SLICE("call_function args: UserDefinedObjectVariable(Shape)\nreturn op(x, shape)"), false,
+				    &fix, &hint));
 	buf_release(&fix);
 	buf_release(&hint);
 }

@@ -1,6 +1,6 @@
 #include "base/process/cowview.h"
 
-#include "base/buf.h"
+#include "base/json.h"
 #include "base/process/child.h"
 #include "base/process/linux.h"
 #include "base/text.h"
@@ -10,21 +10,23 @@
 #include <limits.h>
 #include <net/if.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_PLACES = 512, DEEPEST = 8 };
+enum { MOST_PLACES = 512, MOST_ENTRIES = 200, DEEPEST = 8 };
 
-/* A folder or file of the view. An overlay shows no mount below its lower layer, and in a user namespace the kernel refuses one that has
- * any (clone_private_mount): a folder with mounts below is made again, with an overlay for each of its folders that has none. */
+/* A folder or file of the view. That an overlay has no mounts below its lower layer is asked for by the kernel in a user namespace
+ * (clone_private_mount). */
 struct place {
 	char *path, *at; /* at: where it is put */
 	char *upper, *work, *options, *to;
-	enum { PLACE_OVERLAY, PLACE_FOLDER, PLACE_AS_IS, PLACE_READ_ONLY, PLACE_LINK } how;
+	enum { PLACE_OVERLAY, PLACE_FOLDER, PLACE_MEMORY, PLACE_AS_IS, PLACE_SHOWN, PLACE_READ_ONLY, PLACE_LINK } how;
 	bool dir;
 	struct stat st;
 };
@@ -33,7 +35,9 @@ struct mounted {
 	bool kernels;
 };
 struct cowview {
-	char *stage, *root, *cwd;
+	char *stage, *root, *cwd, *shown;
+	char **needed; /* NULL-terminated */
+	bool on_disk;
 	char uid_map[32], gid_map[32]; /* user and group to themselves */
 	struct mounted *mount;
 	size_t n_mount, cap_mount;
@@ -124,12 +128,32 @@ static bool is_kernel_mount(const struct cowview *v, const char *path)
 	return false;
 }
 
-/* The command will want to write in it. */
+/* The command will want to write in it, or reads what is in it. */
 static bool is_above_work(const struct cowview *v, const char *path)
 {
 	const char *const work[] = {v->cwd, getenv("HOME"), getenv("TMPDIR"), "/tmp", "/var/tmp"};
 	for (size_t i = 0; i < ARRAY_LEN(work); i++)
 		if (work[i] && below(work[i], path))
+			return true;
+	for (char **n = v->needed; n && *n; n++)
+		if (below(*n, path))
+			return true;
+	return false;
+}
+
+/* Above the stage, where an overlay's upper layer would be in its lower one. */
+static bool is_above_stage(const struct cowview *v, const char *path) { return v->on_disk && below(v->stage, path); }
+
+/* Has to be shown, however many others there are: it is needed, or leads to what is. */
+static bool has_to_be(const struct cowview *v, const char *path)
+{
+	if (is_above_stage(v, path) || below(v->cwd, path))
+		return true;
+	for (size_t i = 0; i < v->n_mount; i++)
+		if (below(v->mount[i].path, path))
+			return true;
+	for (char **n = v->needed; n && *n; n++)
+		if (below(*n, path))
 			return true;
 	return false;
 }
@@ -156,9 +180,13 @@ static bool fill_place(struct cowview *v, struct place *p, const char *path, uns
 		to[n > 0 ? n : 0] = 0;
 		p->to = xstrdup(to);
 		p->how = PLACE_LINK;
+	} else if (v->shown && !strcmp(path, v->shown)) {
+		p->how = PLACE_SHOWN;
+	} else if (v->on_disk && !strcmp(path, "/dev/shm")) { /* memory stays memory */
+		p->how = PLACE_MEMORY;
 	} else if (!strcmp(path, "/dev") || is_kernel_mount(v, path)) {
 		p->how = PLACE_AS_IS;
-	} else if (mounts && depth < DEEPEST && is_above_work(v, path)) {
+	} else if (is_above_stage(v, path) || (mounts && depth < DEEPEST && is_above_work(v, path))) {
 		p->how = PLACE_FOLDER;
 	} else if (mounts || !p->dir || strpbrk(path, ":,\\\"")) { /* a colon separates the layers of an overlay, a comma its options */
 		p->how = PLACE_READ_ONLY;
@@ -171,24 +199,53 @@ static bool fill_place(struct cowview *v, struct place *p, const char *path, uns
 	return true;
 }
 
-/* The places of a path and, below a PLACE_FOLDER, of what is in it: DEEPEST levels. */
+static unsigned entries_of(const char *path)
+{
+	unsigned n = 0;
+	DIR *d = opendir(path);
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* The places of a path and, where the folder is made again, of what is in it: DEEPEST levels. */
 static void add_place(struct cowview *v, const char *path, unsigned depth)
 {
 	struct place p = {.how = PLACE_OVERLAY};
-	if (v->n >= MOST_PLACES || !fill_place(v, &p, path, depth))
+	if ((v->n >= MOST_PLACES && !has_to_be(v, path)) || !fill_place(v, &p, path, depth))
 		return;
 	PUSH_TO(v->v, v->n, v->cap) = p;
 	if (!strcmp(path, "/dev")) /* files like others, in a folder that is shown as it is */
 		add_place(v, "/dev/shm", DEEPEST);
-	DIR *d = p.how == PLACE_FOLDER ? opendir(path) : NULL;
+	if (p.how != PLACE_FOLDER && p.how != PLACE_MEMORY)
+		return;
+	const bool all = entries_of(path) <= MOST_ENTRIES;
+	DIR *d = opendir(path);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		FREED char *in = xasprintf("%s/%s", path[1] ? path : "", e->d_name);
-		add_place(v, in, depth + 1);
+		if (all || has_to_be(v, in))
+			add_place(v, in, depth + 1);
 	}
 	if (d)
 		closedir(d);
+}
+
+void cowview_overlays(const struct cowview *v, struct buf *b)
+{
+	struct json_out o = {.b = b};
+	json_arr(&o);
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i].how == PLACE_OVERLAY) {
+			json_arr(&o);
+			json_out_str(&o, slice_str(v->v[i].path));
+			json_out_str(&o, slice_str(v->v[i].upper));
+			json_close(&o);
+		}
+	json_close(&o);
 }
 
 /* ---- in the child ---- */
@@ -243,6 +300,10 @@ static bool put(const struct place *p)
 	}
 	if (access(p->at, F_OK) < 0 && (p->dir ? !make_folder(p->at, &p->st) : !make_file(p->at)))
 		return false;
+	if (p->how == PLACE_MEMORY)
+		return mount("tmpfs", p->at, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0;
+	if (p->how == PLACE_SHOWN) /* the stage's own mounts are in it */
+		return mount(p->path, p->at, NULL, MS_BIND, NULL) == 0;
 	if (p->how == PLACE_AS_IS)
 		return bind_tree(p);
 	if (p->how == PLACE_OVERLAY && make_folder(p->upper, &p->st) && mkdir(p->work, 0755) == 0 &&
@@ -266,11 +327,14 @@ static bool enter(const struct cowview *v)
 {
 	char size[64];
 	snprintf(size, sizeof(size), "mode=0755,size=%llu", COWVIEW_BYTES);
-	if (!new_namespaces(v) || mount("tmpfs", v->stage, "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 || mkdir(v->root, 0755) < 0 ||
-	    mount(v->root, v->root, NULL, MS_BIND, NULL) < 0)
+	if (!new_namespaces(v))
 		return false;
-	for (size_t i = 0; i < v->n; i++)
-		if (!put(&v->v[i]))
+	if (v->on_disk ? (mkdir(v->root, 0755) < 0 && errno != EEXIST) || mount("tmpfs", v->root, "tmpfs", MS_NOSUID | MS_NODEV, size) < 0
+		       : mount("tmpfs", v->stage, "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 || mkdir(v->root, 0755) < 0 ||
+			     mount(v->root, v->root, NULL, MS_BIND, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < v->n; i++) /* others' files come and go: those that the plan had are not all there */
+		if (!put(&v->v[i]) && has_to_be(v, v->v[i].path))
 			return false;
 	return chdir(v->root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 && chdir(v->cwd) == 0 &&
 	       loopback_up();
@@ -288,6 +352,65 @@ int cowview_enter(const struct cowview *v)
 	return 0;
 }
 
+/* ---- a process that makes views for others ---- */
+
+/* An answer with the descriptor of this process's mount namespace; how >= 0: with that errno's text. */
+static void answer(int sock, int failed)
+{
+	char text[128] = "ok", room[CMSG_SPACE(sizeof(int))] = {0};
+	int fd = failed ? -1 : open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		snprintf(text, sizeof(text), "%s", strerror(failed ? failed : errno));
+	struct iovec part = {text, strlen(text)};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+	if (fd >= 0) {
+		m.msg_control = room;
+		m.msg_controllen = sizeof(room);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	(void)sendmsg(sock, &m, MSG_NOSIGNAL);
+}
+
+/* The descriptor keeps the namespace: who made it ends. */
+static void keep(const struct cowview *v, int sock)
+{
+	char c;
+	while (recv(sock, &c, 1, 0) > 0) {
+		pid_t pid = fork();
+		if (!pid) {
+			answer(sock, cowview_enter(v));
+			_exit(0);
+		}
+		if (pid < 0)
+			answer(sock, errno);
+		else
+			waitpid(pid, NULL, 0);
+	}
+}
+
+int cowview_keeper(const struct cowview *v, int sock)
+{
+	const pid_t parent = getpid();
+	pid_t pid = fork();
+	if (pid < 0)
+		return errno;
+	if (pid) {
+		close(sock);
+		return 0;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent) {
+		/* pipes end with the program, not with this */
+		if (dup2(sock, 0) == 0 && syscall(SYS_close_range, 1, ~0u, 0) == 0)
+			keep(v, 0);
+	}
+	_exit(0);
+}
+
 /* ---- in the parent ---- */
 
 void cowview_free(struct cowview *v)
@@ -302,6 +425,10 @@ void cowview_free(struct cowview *v)
 	free(v->mount);
 	free(v->root);
 	free(v->cwd);
+	free(v->shown);
+	for (char **n = v->needed; n && *n; n++)
+		free(*n);
+	free(v->needed);
 	free(v->stage);
 	free(v);
 }
@@ -332,7 +459,19 @@ static int try_it(struct cowview *v, struct err *err)
 	return fine ? 0 : err_set(err, EXIT_ENVIRON, "a copy-on-write view of the files cannot be made here");
 }
 
-struct cowview *cowview_new(const char *folder, struct err *err)
+static void copy_needed(struct cowview *v, const char *const *needed)
+{
+	size_t n = 0;
+	while (needed && needed[n])
+		n++;
+	v->needed = xcalloc(n + 1, sizeof(*v->needed));
+	for (size_t i = 0; i < n; i++) {
+		char real[PATH_MAX];
+		v->needed[i] = xstrdup(realpath(needed[i], real) ? real : needed[i]);
+	}
+}
+
+struct cowview *cowview_plan(const struct cowview_spec *spec, struct err *err)
 {
 	char cwd[PATH_MAX];
 	struct cowview *v = xcalloc(1, sizeof(*v));
@@ -344,13 +483,24 @@ struct cowview *cowview_new(const char *folder, struct err *err)
 		return NULL;
 	}
 	v->cwd = xstrdup(cwd);
-	v->stage = xstrdup(folder);
-	v->root = xasprintf("%s/root", folder);
+	v->stage = xstrdup(spec->folder);
+	v->root = xasprintf("%s/root", spec->folder);
+	v->shown = spec->shown ? xstrdup(spec->shown) : NULL;
+	v->on_disk = spec->on_disk;
+	copy_needed(v, spec->needed);
 	if (read_mounts(v, err) == 0) {
 		add_place(v, "/", 0);
-		if (try_it(v, err) == 0)
-			return v;
+		return v;
 	}
+	cowview_free(v);
+	return NULL;
+}
+
+struct cowview *cowview_new(const char *folder, struct err *err)
+{
+	struct cowview *v = cowview_plan(&(struct cowview_spec){.folder = folder}, err);
+	if (!v || try_it(v, err) == 0)
+		return v;
 	cowview_free(v);
 	return NULL;
 }

@@ -10,8 +10,11 @@ enum { CLIP = 200, LEAST = 16 };
 static struct slice called(struct explanation *x, struct slice context)
 {
 	struct slice name = slice_until(slice_behind(context, "qualname: "), ", ");
+	struct slice module = slice_until(slice_behind(context, "module: "), ", ");
 	if (slice_starts(context, "module: ") && name.n)
-		return explain_textf(x, "%.*s.%.*s", SLN(slice_until(slice_behind(context, "module: "), ", "), CLIP), SLN(name, CLIP));
+		return module.n && module.p[0] != '<' /* "<unknown module>": a method of C, as random.random */
+			   ? explain_textf(x, "%.*s.%.*s", SLN(module, CLIP), SLN(name, CLIP))
+			   : name;
 	if (slice_starts(context, "qualname: "))
 		return name;
 	if (slice_starts(context, "builtin "))

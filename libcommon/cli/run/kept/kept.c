@@ -2,9 +2,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/io/mapfile.h"
+#include "base/io/jsonfile.h"
 #include "base/io/write.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "base/tool/output.h"
 #include "base/tool/tempfolder.h"
@@ -248,37 +247,30 @@ static uint64_t bytes_of(const char *path, unsigned depth)
 /* What run.json says, if it can be read. */
 static void read_about(struct kept_run *r, const char *path)
 {
-	OWNED(json_tape_release) struct json_tape t = {0};
+	OWNED(jsonfile_close) struct jsonfile d;
 	LOCAL_BUF text = {0};
-	struct mapfile file;
-	struct err err;
-	uint32_t root;
-	if (mapfile_open(&file, path, &err) < 0)
+	if (!jsonfile_open(&d, path) || !json_is(&d.t, d.root, JSON_OBJECT))
 		return;
-	json_tape_text(&t, file.bytes.p, file.bytes.n);
-	if (json_parse(&t, 0, file.bytes.n, &root) == 0 && json_is(&t, root, JSON_OBJECT)) {
-		r->tool = json_strdup(&t, root, "tool");
-		r->cwd = json_strdup(&t, root, "cwd");
-		r->started = json_number(&t, root, "started", -1);
-		r->seconds = json_number(&t, root, "seconds", -1);
-		r->status = json_int(&t, root, "status", -1);
-		r->sig = json_int(&t, root, "signal", -1);
-		json_each(&t, json_get(&t, root, "command"), k) {
-			LOCAL_BUF word = {0};
-			json_unescape(&t, k, &word);
-			buf_adds(&text, text.len ? " " : "");
-			buf_add_word(&text, buf_str(&word));
-		}
-		r->command = xstrdup(buf_str(&text));
-		const uint32_t traces = json_get_as(&t, root, "traces", JSON_ARRAY);
-		r->trace = xcalloc(json_length(&t, traces) + 1, sizeof(*r->trace));
-		json_each(&t, traces, k) {
-			LOCAL_BUF word = {0};
-			json_unescape(&t, k, &word);
-			r->trace[r->n_trace++] = xstrdup(buf_str(&word));
-		}
+	r->tool = json_strdup(&d.t, d.root, "tool");
+	r->cwd = json_strdup(&d.t, d.root, "cwd");
+	r->started = json_number(&d.t, d.root, "started", -1);
+	r->seconds = json_number(&d.t, d.root, "seconds", -1);
+	r->status = json_int(&d.t, d.root, "status", -1);
+	r->sig = json_int(&d.t, d.root, "signal", -1);
+	json_each(&d.t, json_get(&d.t, d.root, "command"), k) {
+		LOCAL_BUF word = {0};
+		json_unescape(&d.t, k, &word);
+		buf_adds(&text, text.len ? " " : "");
+		buf_add_word(&text, buf_str(&word));
 	}
-	mapfile_close(&file);
+	r->command = xstrdup(buf_str(&text));
+	const uint32_t traces = json_get_as(&d.t, d.root, "traces", JSON_ARRAY);
+	r->trace = xcalloc(json_length(&d.t, traces) + 1, sizeof(*r->trace));
+	json_each(&d.t, traces, k) {
+		LOCAL_BUF word = {0};
+		json_unescape(&d.t, k, &word);
+		r->trace[r->n_trace++] = xstrdup(buf_str(&word));
+	}
 }
 
 static bool is_running(const char *folder)
