@@ -11,8 +11,6 @@ static void better(struct fact_known **best, struct fact_known *k)
 		*best = k;
 }
 
-/* In a text log a known message is part of the failure's message, below its traceback or that of its cause. With `same`, all matches of
- * that pattern there are marked as reported. */
 struct fact_known *component_known_in(const struct witnesses *w, const struct fact_failure *r, const struct fact_known *same)
 {
 	struct facts *f = w->x->facts;

@@ -79,7 +79,6 @@ static void put_open_phase(struct buf *b, const struct facts *f, const struct fa
 	}
 }
 
-/* No exception, but something started and did not end, or the log ends inside a record. */
 void component_tell_unfinished(const struct witnesses *w, uint32_t input)
 {
 	struct explanation *x = w->x;
