@@ -1,4 +1,4 @@
-/* component_judge.c - which component a failure is of: the exception, the frames that it came through, and the records of its compile id. */
+/* component_judge.c - which component a failure is of: the exception, the frames that it came through, the records of its compile id. */
 #include "run/diagnose/component_part.h"
 #include "run/diagnose/evidence.h"
 
@@ -228,13 +228,6 @@ static bool calls_model(struct slice frames)
 	while (slice_line(&frames, &line))
 		last = slice_find(line, "torch/") ? line : last;
 	return slice_find(last, "ackage.py:") && slice_find(last, " in __call__");
-}
-
-bool component_quoted(struct slice reason, struct slice quote)
-{
-	struct slice first = slice_first_line(reason);
-	first.n = first.n > CLIP / 2 ? CLIP / 2 : first.n; /* a quote holds only the start of a long line */
-	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
 }
 
 /* A known message inside the failure's own also knows what frames cannot: that the program is at fault in what a backend or torch.export

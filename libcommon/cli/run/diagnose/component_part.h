@@ -1,6 +1,6 @@
 /* component_part.h - shared by the files that say which component failed: component.c asks for what belongs to each failure and puts the
- * verdicts in order, component_judge.c decides, component_tell.c makes a finding of it, unfinished.c says what a log without an exception
- * ends in. */
+ * verdicts in order, component_judge.c decides, component_known.c knows the message, component_tell.c makes a finding of it,
+ * unfinished.c says what a log without an exception ends in. */
 #ifndef PT2_COMPONENT_PART_H
 #define PT2_COMPONENT_PART_H
 #include "run/diagnose/blame.h"
@@ -43,15 +43,17 @@ bool component_triton(struct slice reason, struct triton_message *out);
 int component_cause(struct explanation *x, const struct fact_failure *r, struct cause *out);
 /* What Ctrl-C, or a limit of time, ended; NULL. */
 const struct compile_phase *component_interrupted(const struct explanation *x, const struct fact_failure *r);
+
+/* ---- component_known.c ---- */
 /* The known message is part of the failure's, or the failure's first line is part of it. */
 bool component_quoted(struct slice reason, struct slice quote);
-
-/* ---- component_tell.c ---- */
 /* What the knowledge base has of this failure; NULL. */
 struct fact_known *component_known(const struct witnesses *w, const struct fact_failure *r);
 /* In a text log a known message is part of the failure's message, below its traceback or that of its cause. With `same`, all matches of
  * that pattern there are marked as reported. */
 struct fact_known *component_known_in(const struct witnesses *w, const struct fact_failure *r, const struct fact_known *same);
+
+/* ---- component_tell.c ---- */
 /* survived: it is a graph break, since the program went on in eager mode. */
 void component_tell(const struct witnesses *w, const struct component_view *v, uint64_t count, bool survived);
 
