@@ -3,7 +3,7 @@ import os, sys, tempfile
 
 share = sys.argv[1]
 program = ""
-for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/regions.py", "mend/parts.py", "mend/goals.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
+for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/regions.py", "mend/parts.py", "mend/goals.py", "mend/guards.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
     with open(os.path.join(share, part)) as f:
         program += f.read() + "\n"
 exec(compile(program.rstrip().removesuffix("main()"), "mend", "exec"), globals())
