@@ -70,7 +70,7 @@ check("one_hot() of a size that data decides, cut to one that they do not", any(
 c = candidates("import torch\nfrom solver import solve\nfield = torch.nn.Linear(2, 2)\nrun = torch.compile(lambda y: solve(lambda t, y: field(y), y))\nprint(run(3))\n", 5, {})
 check("what a compiled lambda calls", any(k == "region" and "field = torch.compile(field)\nrun = lambda y: solve(lambda t, y: field(y), y)\n" in t and p == "solve() itself is not compiled" for k, t, p in c))
 c = candidates("import torch\nfrom library import EMA\nnet = torch.nn.Linear(2, 2)\nema = EMA(net)\n@torch.compile\ndef train(x):\n    net(x).sum().backward()\n    ema.update()\n", 8, {}, function="train")
-check("what others are given stays the object that it is", any(k == "region" and "net.forward = torch.compile(net.forward)\nema = EMA(net)\ndef train" in t for k, t, _ in c))
+check("what others are given stays the object that it is", any(k == "region" and "ema = EMA(net)\nnet.forward = torch.compile(net.forward)\ndef train" in t for k, t, _ in c))
 
 
 def why(text, line):
