@@ -54,6 +54,8 @@ class Goals:
         if f["kind"] == "slow":
             if f.get("compiling"):  # less to compile, before each further try compiles it all
                 self.compiled("")
+                if not f.get("recompiles"):  # a block that the model repeats is compiled once; sizes that change need dynamic=True first
+                    self.out.sort(key=lambda c: c["kind"] != "region")
             for text in FAST.split(","):
                 if "triton" not in text or accelerated():
                     self.one_setting(text.strip())

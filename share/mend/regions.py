@@ -107,14 +107,23 @@ class Regions:
             called = {(x.func.attr if isinstance(x.func, ast.Attribute) else getattr(x.func, "id", "")) for x in ast.walk(n) if isinstance(x, ast.Call)}
             for a in s.tree.body:
                 if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in loads(n) & called:
-                    end, name = s.offset[a.end_lineno], a.targets[0].id
-                    self.add("region", "%s is compiled, not %s()" % (name, n.name), {s.path: s.edit(remove + [((end, end), "%s = torch.compile(%s%s)\n" % (name, name, ", " + words if words else ""))])}, region=True, **outside)
+                    self.add("region", "%s is compiled, not %s()" % (a.targets[0].id, n.name), {s.path: s.edit([self.compiles(s, a, n, words)] + remove)}, region=True, **outside)
             self.held(s, n, remove, words, outside)
             for g in ast.walk(s.tree):
                 if isinstance(g, ast.FunctionDef) and g.name in called and g is not n and not g.name.startswith("__"):
                     at = s.offset[g.lineno - 1] if not g.decorator_list else s.offset[g.decorator_list[0].lineno - 1]
                     mark = s.indent(g) + ("@torch.compile(%s)\n" % words if words else "@torch.compile\n")
                     self.add("region", "%s() is compiled, not %s()" % (g.name, n.name), {s.path: s.edit(remove + [((at, at), mark)])}, region=True)
+
+    def compiles(self, s, a, before, words):
+        """An edit that compiles what the assignment a made, at the top of a module. One that others are given (EMA(net)) stays the object that it is, until
+        they have it: they copy it, or ask for its names; before: the statement that was compiled instead."""
+        name, end = a.targets[0].id, s.offset[a.end_lineno]
+        given = any(isinstance(c, ast.Call) and not s.seg(c.func).startswith("torch.compile") and any(isinstance(x, ast.Name) and x.id == name for x in c.args) for c in ast.walk(s.tree))
+        if given:
+            name += ".forward"
+            end = max(end, s.top(before)) if isinstance(before.up, ast.Module) else end
+        return (end, end), "%s = torch.compile(%s%s)\n" % (name, name, words and ", " + words)
 
     def of_lambda(self, s, n, words):
         """torch.compile(lambda y: solve(lambda t, y: field(y), y)): what is called in it and made at the top, compiled there."""
@@ -126,9 +135,8 @@ class Regions:
         called = {x.func.id for x in ast.walk(whole) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
         for a in s.tree.body:
             if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in called and isinstance(a.value, ast.Call):
-                end, name = s.offset[a.end_lineno], a.targets[0].id
-                line = "%s = torch.compile(%s%s)\n" % (name, name, words and ", " + words)
-                self.add("region", "%s is compiled, not the lambda around it" % name, {s.path: s.edit([(n, s.seg(whole)), ((end, end), line)])}, region=True, **about)
+                self.add("region", "%s is compiled, not the lambda around it" % a.targets[0].id,
+                         {s.path: s.edit([(n, s.seg(whole)), self.compiles(s, a, s.statement(n), words)])}, region=True, **about)
 
     def held(self, s, n, remove, words, outside):
         """Of a compiled method: the modules that it calls, compiled where they are made."""

@@ -75,7 +75,7 @@ like "it says so" "$(cat out)" 'The numbers are right'
 echo '{"schema": "pt2utils.wrong/1", "component": "inductor", "part": "max_fusion_size=1", "fault": {"node": "relu_1", "kernel": "cpp_fused_relu_0"}}' >wrong.json
 FAKE_WRONG=1 FAKE_WORDS="STAYS RIGHT RIGHT-TOO" exits "--wrong" 0 mend --wrong --verdict=wrong.json --json -- ./python3-fake app.py
 is "the first that makes them right" "$(value out 'd["goal"], [t["accepted"] for t in d["tries"]], d["edits"][0]["title"].split()[0], d["as_is"]["equal"]')" "wrong, [False, True], RIGHT, True"
-like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'compiling': True, 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1', 'kernel': 'cpp_fused_relu_0'"
+like "the candidates are told what run --wrong found" "$(cat asked)" "'kind': 'wrong', 'compiling': True, 'recompiles': [0-9]+, 'component': 'inductor', 'part': 'max_fusion_size=1', 'node': 'relu_1', 'kernel': 'cpp_fused_relu_0'"
 FAKE_WRONG=1 FAKE_WORDS=STAYS exits "nothing makes them right" 1 mend --wrong -- ./python3-fake app.py
 exits "a document of another kind" 3 mend --wrong --verdict=app.py -- ./python3-fake app.py
 exits "a document that is missing" 3 mend --wrong --verdict=nosuch.json -- ./python3-fake app.py

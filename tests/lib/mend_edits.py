@@ -3,7 +3,7 @@ import os, sys, tempfile
 
 share = sys.argv[1]
 program = ""
-for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/regions.py", "mend/parts.py", "mend/goals.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
+for part in ("zygote/zygote.py", "mend/values.py", "mend/edits.py", "mend/regions.py", "mend/parts.py", "mend/goals.py", "mend/guards.py", "mend/candidates.py", "mend/sandbox.py", "mend/runner.py", "mend/server.py"):
     with open(os.path.join(share, part)) as f:
         program += f.read() + "\n"
 exec(compile(program.rstrip().removesuffix("main()"), "mend", "exec"), globals())
@@ -69,6 +69,8 @@ c = candidates(HEAD + "        y = F.one_hot(x, max(x.max() + 1, 4))[..., :4]\n 
 check("one_hot() of a size that data decides, cut to one that they do not", any(k == "tensor" and "y = (x.unsqueeze(-1) == torch.arange(4, device=x.device)).long()" in t for k, t, _ in c))
 c = candidates("import torch\nfrom solver import solve\nfield = torch.nn.Linear(2, 2)\nrun = torch.compile(lambda y: solve(lambda t, y: field(y), y))\nprint(run(3))\n", 5, {})
 check("what a compiled lambda calls", any(k == "region" and "field = torch.compile(field)\nrun = lambda y: solve(lambda t, y: field(y), y)\n" in t and p == "solve() itself is not compiled" for k, t, p in c))
+c = candidates("import torch\nfrom library import EMA\nnet = torch.nn.Linear(2, 2)\nema = EMA(net)\n@torch.compile\ndef train(x):\n    net(x).sum().backward()\n    ema.update()\n", 8, {}, function="train")
+check("what others are given stays the object that it is", any(k == "region" and "ema = EMA(net)\nnet.forward = torch.compile(net.forward)\ndef train" in t for k, t, _ in c))
 
 
 def why(text, line):

@@ -134,9 +134,12 @@ static int one_round(struct mend_search *s, struct err *err)
 	uint32_t root;
 	struct mend_trial *now = s->n_step ? s->step[s->n_step - 1].trial : s->base;
 	struct search_try head = {.finding = s->goal == MEND_SLOW ? SLICE("what makes it faster") : SLICE("what makes the numbers right")};
-	buf_addf(&b, "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": {\"kind\": \"%s\", \"compiling\": %s%s%.*s}}",
+	buf_addf(&b,
+		 "{\"op\": \"candidates\", \"id\": 0, \"texts\": %.*s, \"finding\": {\"kind\": \"%s\", \"compiling\": %s, \"recompiles\": "
+		 "%llu%s%.*s}}",
 		 SL(now->texts), s->goal == MEND_SLOW ? "slow" : "wrong",
-		 now->compile_seconds > STEPS * now->step_seconds ? "true" : "false", s->accused.n ? ", " : "", SL(s->accused));
+		 now->compile_seconds > STEPS * now->step_seconds ? "true" : "false", (unsigned long long)now->n.recompiles,
+		 s->accused.n ? ", " : "", SL(s->accused));
 	mend_search_tell(s, SEARCH_FINDING, &head);
 	if (mend_search_candidates(s, buf_slice(&b), &t, &answer, &root, err) < 0)
 		return -1;

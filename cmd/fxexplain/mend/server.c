@@ -21,9 +21,9 @@ struct mend_server {
 
 static int write_program(const char *path, struct err *err)
 {
-	static const char *const part[] = {"zygote/zygote.py", "mend/values.py", "mend/edits.py",      "mend/regions.py",
-					   "mend/parts.py",    "mend/goals.py",  "mend/candidates.py", "mend/sandbox.py",
-					   "mend/runner.py",   "mend/server.py"};
+	static const char *const part[] = {"zygote/zygote.py", "mend/values.py", "mend/edits.py",  "mend/regions.py",
+					   "mend/parts.py",    "mend/goals.py",  "mend/guards.py", "mend/candidates.py",
+					   "mend/sandbox.py",  "mend/runner.py", "mend/server.py"};
 	LOCAL_BUF b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
 		buf_add_slice(&b, share_file(part[i]));

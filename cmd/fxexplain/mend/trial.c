@@ -213,8 +213,10 @@ bool trial_gone(const struct mend_trial *old, const struct finding *g, const str
 double trial_cost(const struct mend_trial *t)
 {
 	const struct trial_figures *n = &t->n;
+	/* not by outermost calls: where parts are compiled instead of the whole, those are more */
+	const uint64_t per = n->steps ? n->steps : n->outer ? n->outer : 1;
 	return 10.0 * (double)n->breaks + 6.0 * (double)n->recompiles + 40.0 * (double)n->limits + 15.0 * (double)n->skipped +
-	       2.0 * (double)n->calls / (double)(n->outer ? n->outer : 1);
+	       2.0 * (double)n->calls / (double)per;
 }
 
 void trial_figures(struct buf *b, const struct trial_figures *n)
