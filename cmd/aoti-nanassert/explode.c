@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A tensor's usual range is that of the first half of its runs so far, at least of five, at most of all but the last CURVE; it has left it if
+/* A tensor's usual range is that of the first two thirds of its runs so far, at least of five, at most of all but the last CURVE; it has left it if
  * its largest magnitude is TIMES larger. So what grows as training goes, a bias from 0, logits, a weight under Adam, is not reported, and
  * what multiplies from run to run is. */
 enum { USUAL_RUNS = 5, TIMES = 10, ZERO_RUNS = 3, CURVE = 32 };
@@ -132,7 +132,7 @@ static void take_magnitude(struct series *s, double most)
 	s->curve[s->n_curve < CURVE ? s->n_curve++ : CURVE - 1] = most;
 	s->n++;
 	/* Whatever leaves the curve with the next run has been taken. */
-	while (s->n_usual < s->n && (s->seen < USUAL_RUNS || s->n_usual < s->n / 2 || s->n_usual + CURVE <= s->n))
+	while (s->n_usual < s->n && (s->seen < USUAL_RUNS || s->n_usual < s->n - s->n / 3 || s->n_usual + CURVE <= s->n))
 		s->usual = fmax(s->usual, s->curve[s->n_usual++ - (s->n - s->n_curve)]);
 }
 
