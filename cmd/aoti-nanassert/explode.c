@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-/* A tensor's usual range is that of the first two thirds of its runs so far, at least of five, at most of all but the last CURVE; it has left it if
- * its largest magnitude is TIMES larger. So what grows as training goes, a bias from 0, logits, a weight under Adam, is not reported, and
- * what multiplies from run to run is. */
+/* A tensor's usual range is that of the first two thirds of its runs so far, at least of five, at most of all but the last CURVE; it has
+ * left it if its largest magnitude is TIMES larger. So what grows as training goes, a bias from 0, logits, a weight under Adam, is not
+ * reported, and what multiplies from run to run is. */
 enum { USUAL_RUNS = 5, TIMES = 10, ZERO_RUNS = 3, CURVE = 32 };
 /* Shares of zeros: units are dead if nearly all of what they give is 0 although it was not. */
 #define MANY_ZEROS 0.95
