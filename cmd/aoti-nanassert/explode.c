@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-/* A tensor's usual range is that of its first runs; it has left it if its largest magnitude is this many times larger. */
+/* A tensor's usual range is that of the first two thirds of its runs so far, at least of five, at most of all but the last CURVE; it has
+ * left it if its largest magnitude is TIMES larger. So what grows as training goes, a bias from 0, logits, a weight under Adam, is not
+ * reported, and what multiplies from run to run is. */
 enum { USUAL_RUNS = 5, TIMES = 10, ZERO_RUNS = 3, CURVE = 32 };
 /* Shares of zeros: units are dead if nearly all of what they give is 0 although it was not. */
 #define MANY_ZEROS 0.95
@@ -19,8 +21,9 @@ struct series {
 	uint32_t many;       /* ... nearly entirely */
 	uint32_t infinite;   /* runs in a row with infinities: a GradScaler's are single */
 	uint32_t first_bad;  /* run; NONE */
-	double usual;        /* of the first USUAL_RUNS */
-	double usual_zeros;  /* their largest share of zeros */
+	uint32_t n, n_usual; /* finite runs; those of them in the usual range */
+	double usual;
+	double usual_zeros;  /* the largest share of zeros in the first USUAL_RUNS */
 	double curve[CURVE]; /* largest magnitudes of the last runs */
 	uint32_t n_curve;
 };
@@ -34,7 +37,8 @@ struct exploded {
 		uint32_t series, run, call, model, pid;
 		uint64_t order; /* in time: a run's own number precedes those of its calls */
 		struct slice graph, kernel, tensor, kind, line;
-		double value, zeros;
+		uint32_t runs; /* in the usual range */
+		double value, zeros, usual;
 	} * found;
 	size_t n, cap_found;
 	struct arena arena;
@@ -115,7 +119,21 @@ static void add_explosion(struct exploded *e, const struct watch_call *c, const 
 	    .line = arena_slice(&e->arena, line_of(c)),
 	    .value = value,
 	    .zeros = zeros,
+	    .usual = e->series[series].usual,
+	    .runs = e->series[series].n_usual,
 	};
+}
+
+/* Another finite run. */
+static void take_magnitude(struct series *s, double most)
+{
+	if (s->n_curve == CURVE)
+		memmove(s->curve, s->curve + 1, (CURVE - 1) * sizeof(*s->curve));
+	s->curve[s->n_curve < CURVE ? s->n_curve++ : CURVE - 1] = most;
+	s->n++;
+	/* Whatever leaves the curve with the next run has been taken. */
+	while (s->n_usual < s->n && (s->seen < USUAL_RUNS || s->n_usual < s->n - s->n / 3 || s->n_usual + CURVE <= s->n))
+		s->usual = fmax(s->usual, s->curve[s->n_usual++ - (s->n - s->n_curve)]);
 }
 
 static void take_value(struct exploded *e, const struct watch_call *c, const struct watch_value *v)
@@ -132,20 +150,16 @@ static void take_value(struct exploded *e, const struct watch_call *c, const str
 	s->infinite = inf ? s->infinite + 1 : 0;
 	s->zeros = s->seen && t->zero == t->n ? s->zeros + 1 : 0;
 	s->many = s->seen && zeros >= MANY_ZEROS && s->usual_zeros <= USUAL_ZEROS ? s->many + 1 : 0;
-	if (!inf) {
-		if (s->n_curve == CURVE)
-			memmove(s->curve, s->curve + 1, (CURVE - 1) * sizeof(*s->curve));
-		s->curve[s->n_curve < CURVE ? s->n_curve++ : CURVE - 1] = most;
-	}
 	const bool gone = s->seen >= USUAL_RUNS && (s->infinite >= 2 || (!inf && most > TIMES * s->usual));
 	const bool dead = s->seen >= USUAL_RUNS && (s->zeros >= ZERO_RUNS || s->many >= ZERO_RUNS) && t->n > 1;
 	if (gone || dead) {
 		s->first_bad = c->begin.run;
 		add_explosion(e, c, v, at, dead, inf ? INFINITY : most, zeros);
 	}
+	if (!inf)
+		take_magnitude(s, most);
 	if (!inf && most > 0 && s->seen < USUAL_RUNS) {
 		s->seen++;
-		s->usual = fmax(s->usual, most);
 		s->usual_zeros = fmax(s->usual_zeros, zeros);
 	}
 }
@@ -211,8 +225,8 @@ static void show_one(struct screen *s, const struct exploded *e, const struct ex
 	buf_addf(&title, " run %u of %.*s", since, SL(x->graph));
 	put_error(s, buf_str(&title));
 	buf_addf(&s->b, "\n  range    up to ");
-	add_number(&s->b, of->usual);
-	buf_addf(&s->b, " in its first %d runs, ", USUAL_RUNS);
+	add_number(&s->b, x->usual);
+	buf_addf(&s->b, " in its first %u runs, ", x->runs);
 	add_number(&s->b, x->value);
 	buf_adds(&s->b, " now\n");
 	if (x->kernel.n)
@@ -259,7 +273,7 @@ void exploded_document(struct json_out *o, struct exploded *e)
 		json_member(o, "kernel", x->kernel);
 		json_member_u64(o, "run", x->run);
 		json_member_bool(o, "zero", x->zero);
-		json_member_real(o, "usual", e->series[x->series].usual);
+		json_member_real(o, "usual", x->usual);
 		json_member_float(o, "value", x->value);
 		json_member_real(o, "zeros", x->zeros);
 		json_member_some(o, "python", x->line);

@@ -156,6 +156,12 @@ is "... and in the document" "$(jq -c '.explosions[0] | .curve, .zeros, (.pid > 
 is "... with the line of what a kernel wrote" "$(jq -r '.explosions | map(select(.kernel != null))[0].python' f.json)" '/home/user/model.py:7 in forward: y = torch.log(w)'
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, 1.0 + i / 4))'
 is "... not a slow growth" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(90): step(g=(0.0, 0.0, 1e-3 * i))'
+is "... not what grows steadily from 0, as a bias" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(40): step(g=(0.0,) * 3 if i < 6 else (0.0, 0.0, 1.0 + i / 40))'
+is "... nor what was 0 at first" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
+run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(80): step(g=(1.0, 1.0, max(2.0, 1.3 ** (i - 50))))'
+is "... but what multiplies from run to run, late" "$(jq -c '.explosions[0] | [.tensor, .run, .usual]' f.json) $status" '["the gradient of output 0",62,2] 1'
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(1.0, 1.0, float("inf") if i in (6, 9) else 1.0))'
 is "... not single infinities" "$(jq -c '[.found, .explosions]' f.json) $status" "[false,[]] 0"
 run aoti-nanassert --explode --json --log f.json -- python3 app.py graph.py 'for i in range(12): step(g=(0.0,) * 3 if i > 6 else (1.0,) * 3)'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# aoti-nanassert --explode on eleven training runs (explode.py): six in which something drifts from one step on, five that train well. The
+# aoti-nanassert --explode on twelve training runs (explode.py): six in which something drifts from one step on, six that train well. The
 # first step is named within 2, and nothing is reported of the others. Three minutes from a cold cache.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
