@@ -129,7 +129,37 @@ def _passes():
     return out
 
 
+def _subgraphs(gm, text, number):
+    """text, which makes a module of these subgraphs, with their classes instead of what torch before 2.14 writes: "<lambda>()". Returns it and the
+    classes, which go before it."""
+    import re
+    import textwrap
+
+    import torch
+
+    classes = ""
+    for name, child in gm.named_children():
+        lost = re.compile(r"^( *self\.%s = )(?:<lambda>|\S*GraphModule)\(.*\)$" % re.escape(name), re.M)
+        if not isinstance(child, torch.fx.GraphModule) or not lost.search(text):
+            continue
+        number[0] += 1
+        own = "%s_%d" % (name, number[0])
+        body = "".join("        self.%s = <lambda>()\n" % n for n, _ in child.named_children())
+        body, inner = _subgraphs(child, body, number)
+        classes += inner + "class %s(torch.nn.Module):\n    def __init__(self) -> None:\n        super().__init__()\n%s\n%s\n\n" % (
+            own, body, textwrap.indent(child.code.strip(), "    "))
+        text = lost.sub(r"\g<1>%s()" % own, text)
+    return text, classes
+
+
+def _with_subgraphs(text, gm):
+    head, start, rest = text.partition("class Repro(torch.nn.Module):")
+    rest, classes = _subgraphs(gm, rest, [0])
+    return head + classes + start + rest
+
+
 def _with_imports(text, gm):
+    text = _with_subgraphs(text, gm)
     lines, passes = _imports(gm), _passes()
     if passes:
         at = "import torch._inductor.config\n"

@@ -76,6 +76,10 @@ exits "--graph selects a graph of a trace" 0 fxminify --test 'grep -q aten' --gr
 is "that graph is reduced" "$(ops small.txt)" 1
 exits "an unknown --graph is rejected" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
 like "the message says that no graph has this name" "$(last)" 'none has this name'
+few() { grep -oE '[0-9]+ tests' err | tail -n 1 | cut -d' ' -f1; }
+exits "a launcher without shapes, with one needed operation" 0 env -u PT2_PYTHON fxminify -j1 --test "grep -q ' sigmoid = torch'" -o one.py "$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py"
+ok "it is found within 20 tests" test "$(few)" -le 20
+
 # A document of fxexplain run --wrong: the graph at fault, with what it was called with.
 python3 - "$DATA/graph_breaks.log" <<'PY'
 import json, struct, sys
