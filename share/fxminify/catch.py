@@ -319,8 +319,8 @@ def _gradients_differ(gm, run, inputs):
     a test begins with (of the mean), otherwise with random ones as inputs."""
     import torch
 
-    wanted = torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in [*inputs, *gm.parameters()])
-    if not wanted or _random(gm) or _shares_memory(inputs):
+    needed = torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in [*inputs, *gm.parameters()])
+    if not needed or _random(gm) or _shares_memory(inputs):
         return "", gm, inputs
     out = _differentiable(gm(*_leaves(inputs)))
     generator = torch.Generator().manual_seed(0)

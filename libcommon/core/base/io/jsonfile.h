@@ -16,6 +16,6 @@ struct jsonfile {
 };
 bool jsonfile_open(struct jsonfile *d, const char *path);
 int jsonfile_read(struct jsonfile *d, const char *path, struct err *err); /* the same; says why not */
-void jsonfile_close(struct jsonfile *d); /* after an open that failed, too */
+void jsonfile_close(struct jsonfile *d);                                  /* after an open that failed, too */
 
 #endif
