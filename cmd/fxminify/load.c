@@ -5,6 +5,7 @@
 #include "graph/repro/tracegraph.h"
 #include "watch/watch.h"
 #include "run/trace/trace.h"
+#include "base/io/jsonfile.h"
 #include "base/text.h"
 
 #include <unistd.h>
@@ -38,6 +39,33 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 			status = check_whole(in, name, err);
 	}
 	return status;
+}
+
+/* ---- a document of fxexplain run --wrong ---- */
+
+static bool is_wrong_document(const struct jsonfile *d) { return slice_is(json_word(&d->t, d->root, "schema"), "pt2utils.wrong/1"); }
+
+/* The graph with the kernel that is wrong, and what it was called with (docs/formats/EXPLAIN.md). */
+static int load_wrong(struct subject *in, const char *path, const struct jsonfile *d, struct err *err)
+{
+	const uint32_t fault = json_get_as(&d->t, d->root, "fault", JSON_OBJECT), inputs = json_get(&d->t, fault, "inputs");
+	FREED char *verdict = json_strdup(&d->t, d->root, "verdict");
+	if (fault == NONE)
+		return err_set(err, EXIT_INPUT, "'%s' names no graph whose numbers are wrong: %s", path, verdict);
+	FREED char *id = json_strdup(&d->t, fault, "compile_id"), *name = json_strdup(&d->t, fault, "graph");
+	FREED char *which = xasprintf("%s:%s", id, name), *trace = json_strdup(&d->t, fault, "trace");
+	FREED struct recorded_value *value = xcalloc(json_length(&d->t, inputs) + 1, sizeof(*value));
+	size_t n = 0;
+	json_each(&d->t, inputs, k) {
+		const struct slice file = json_dup(&d->t, k, "file", &in->text);
+		value[n].name = json_dup(&d->t, k, "name", &in->text);
+		value[n++].file = arena_strndup(&in->text, file.p, file.n);
+	}
+	in->file_name = xstrdup("fx_graph.py");
+	if (load_trace(in, trace, which, err) < 0 || recorded_give(&in->repro, value, n, err) < 0)
+		return -1;
+	in->repro.accuracy = SLICE("True");
+	return 0;
 }
 
 /* ---- by content ---- */
@@ -74,6 +102,9 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}
+	OWNED(jsonfile_close) struct jsonfile document = {.root = NONE};
+	if (slice_ends(slice_str(path), ".json") && jsonfile_open(&document, path) && is_wrong_document(&document))
+		return load_wrong(in, path, &document, err);
 	struct input log;
 	if (o->graph && input_open(&log, path, err) < 0) /* not a trace, because it cannot be read */
 		return -1;

@@ -1,6 +1,5 @@
 /* verified.c - findings of aoti-verify for the same graph (docs/user/VERIFY.md, pt2utils.verify/1) are tried first. */
-#include "base/io/mapfile.h"
-#include "base/json.h"
+#include "base/io/jsonfile.h"
 #include "session.h"
 
 enum { FUSED = 8 }; /* operations: a kernel consists of the node where it is wrong and some others, which are tried with it */
@@ -66,13 +65,6 @@ static int take_findings(struct session *s, const struct json_tape *t, uint32_t 
 
 int verified_read(struct session *s, const char *path, struct err *err)
 {
-	OWNED(mapfile_close) struct mapfile f = {0};
-	OWNED(json_tape_release) struct json_tape t = {0};
-	uint32_t root;
-	if (mapfile_open(&f, path, err) < 0)
-		return -1;
-	json_tape_text(&t, f.bytes.p, f.bytes.n);
-	return f.bytes.n > UINT32_MAX || json_parse(&t, 0, f.bytes.n, &root) < 0
-		   ? err_set(err, EXIT_INPUT, "'%s': invalid JSON at byte %zu: %s", path, t.error_at, t.error ? t.error : "too long")
-		   : take_findings(s, &t, root, path, err);
+	OWNED(jsonfile_close) struct jsonfile d;
+	return jsonfile_read(&d, path, err) < 0 ? -1 : take_findings(s, &d.t, d.root, path, err);
 }

@@ -129,7 +129,37 @@ def _passes():
     return out
 
 
+def _subgraphs(gm, text, number):
+    """text, which makes a module of these subgraphs, with their classes instead of what torch before 2.14 writes: "<lambda>()". Returns it and the
+    classes, which go before it."""
+    import re
+    import textwrap
+
+    import torch
+
+    classes = ""
+    for name, child in gm.named_children():
+        lost = re.compile(r"^( *self\.%s = )(?:<lambda>|\S*GraphModule)\(.*\)$" % re.escape(name), re.M)
+        if not isinstance(child, torch.fx.GraphModule) or not lost.search(text):
+            continue
+        number[0] += 1
+        own = "%s_%d" % (name, number[0])
+        body = "".join("        self.%s = <lambda>()\n" % n for n, _ in child.named_children())
+        body, inner = _subgraphs(child, body, number)
+        classes += inner + "class %s(torch.nn.Module):\n    def __init__(self) -> None:\n        super().__init__()\n%s\n%s\n\n" % (
+            own, body, textwrap.indent(child.code.strip(), "    "))
+        text = lost.sub(r"\g<1>%s()" % own, text)
+    return text, classes
+
+
+def _with_subgraphs(text, gm):
+    head, start, rest = text.partition("class Repro(torch.nn.Module):")
+    rest, classes = _subgraphs(gm, rest, [0])
+    return head + classes + start + rest
+
+
 def _with_imports(text, gm):
+    text = _with_subgraphs(text, gm)
     lines, passes = _imports(gm), _passes()
     if passes:
         at = "import torch._inductor.config\n"
@@ -208,8 +238,7 @@ def _differ(gm, inputs, out):
     compared."""
     import torch
 
-    text = "".join(str(n.target) for n in gm.graph.nodes)
-    if any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli")):
+    if _random(gm):
         return ""
     with torch.no_grad():
         ref = gm(*_copies(inputs))
@@ -217,6 +246,137 @@ def _differ(gm, inputs, out):
     if found:  # perhaps eager is not closer to double precision
         found = differences(ref, out, _in_double(gm, inputs), False)  # noqa: F821
     return "; ".join("output %d differs from eager: %s" % pair for pair in found[:3])
+
+
+def _compile_id():
+    """Of what is compiled now; a backward graph has that of its forward."""
+    try:
+        from torch._guards import CompileContext
+
+        return str(CompileContext.current_compile_id())
+    except Exception:
+        return "last"
+
+
+def _random(gm):
+    text = "".join(str(n.target) for n in gm.graph.nodes)
+    return any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli"))
+
+
+def _leaves(values):
+    """Copies that are leaves; one copy of what is given twice."""
+    import torch
+
+    made = {}
+    for v in values:
+        if isinstance(v, torch.Tensor) and id(v) not in made:
+            made[id(v)] = v.detach().clone(memory_format=torch.preserve_format).requires_grad_(v.requires_grad)
+    return [made.get(id(v), v) for v in values]
+
+
+def _shares_memory(values):
+    import torch
+
+    tensors = {id(v): v for v in values if isinstance(v, torch.Tensor) and v.layout == torch.strided}
+    return len({v.untyped_storage().data_ptr() for v in tensors.values() if v.numel()}) < sum(v.numel() > 0 for v in tensors.values())
+
+
+def _loss(gm, out, tangents):
+    """What a test of a graph after Dynamo differentiates (torch._dynamo.testing.reduce_to_scalar_loss), or with these tangents."""
+    from torch._dynamo.testing import reduce_to_scalar_loss
+
+    if tangents is None:
+        return reduce_to_scalar_loss(out)
+    return sum((o * t).sum() for o, t in zip(_differentiable(out), tangents))
+
+
+def _differentiable(out):
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    return [o for o in tree_leaves(out) if isinstance(o, torch.Tensor) and o.requires_grad]
+
+
+def _gradients(call, gm, inputs, tangents):
+    import torch
+
+    args = _leaves(inputs)
+    of = [a for a in {id(a): a for a in args if isinstance(a, torch.Tensor) and a.requires_grad}.values()]
+    of += [p for p in gm.parameters() if p.requires_grad]
+    buffers = [(b, b.clone()) for b in gm.buffers()]  # which a step may change
+    try:
+        loss = _loss(gm, call(*args), tangents)
+        return list(torch.autograd.grad(loss, of, allow_unused=True))
+    finally:
+        with torch.no_grad():
+            for b, was in buffers:
+                b.copy_(was)
+
+
+def _gradients_differ(gm, run, inputs):
+    """What is wrong of the gradients that no graph of Inductor's shows: a decomposition, a joint pass, the partitioner. run(tangents): those of
+    compiled code; None: a graph of Inductor's is wrong. Returns how they differ, and the graph and inputs that show it: with the gradient that
+    a test begins with (of the mean), otherwise with random ones as inputs."""
+    import torch
+
+    needed = torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in [*inputs, *gm.parameters()])
+    if not needed or _random(gm) or _shares_memory(inputs):
+        return "", gm, inputs
+    out = _differentiable(gm(*_leaves(inputs)))
+    generator = torch.Generator().manual_seed(0)
+    random = [torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o) for o in out]
+    for tangents in [None, random] if out else []:
+        try:
+            res = run(tangents)
+            if res is None:
+                break
+            ref = _gradients(gm, gm, inputs, tangents)
+            found = differences(ref, res, None, True)  # noqa: F821
+            wide = _gradients_in_double(gm, inputs, tangents) if found else None
+        except NotImplementedError:  # torch cannot reduce these outputs to one number
+            continue
+        found = differences(ref, res, wide, False) if found else []  # noqa: F821
+        if found:
+            how = "; ".join("gradient %d differs from eager: %s" % pair for pair in found[:3])
+            return (how, gm, inputs) if tangents is None else (how, _with_tangents(gm, inputs), [*inputs, *tangents])
+    return "", gm, inputs
+
+
+def _gradients_in_double(gm, inputs, tangents):
+    import copy
+
+    import torch
+    from torch._dynamo.debug_utils import cast_to_fp64
+
+    try:
+        model, args = cast_to_fp64(copy.deepcopy(gm), _leaves(inputs))
+        args = [a.detach().requires_grad_(v.requires_grad) if isinstance(a, torch.Tensor) else a for a, v in zip(args, inputs)]
+        return _gradients(model, model, args, tangents and [t.double() if t.is_floating_point() else t for t in tangents])
+    except Exception:
+        return None
+
+
+def _with_tangents(gm, inputs):
+    """A graph that returns what to differentiate: its differentiable results, each with a new input as its gradient."""
+    import operator
+
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    graph = _copy_of(gm).graph
+    last = [n for n in graph.nodes if n.op == "placeholder"][-1]
+    end = next(n for n in graph.nodes if n.op == "output")
+    real = tree_leaves(gm(*_leaves(inputs)))
+    loss = None
+    for k, (node, value) in enumerate(zip(tree_leaves(end.args[0]), real)):
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            with graph.inserting_after(last):
+                last = graph.placeholder("tangent_%d" % k)
+            with graph.inserting_before(end):
+                part = graph.call_method("sum", (graph.call_function(operator.mul, (node, last)),))
+                loss = part if loss is None else graph.call_function(operator.add, (loss, part))
+    end.args = ((loss,),)
+    return torch.fx.GraphModule(gm, graph)
 
 
 def _in_double(gm, inputs):
@@ -239,7 +399,7 @@ class Catch:
         graph, _, number = call.partition(":")
         self.wanted = (int(graph), int(number or 1)) if graph.isdigit() else None
         self.pid, self.graphs, self.failed, self.state_fd, self.compiling = os.getpid(), 0, False, -1, None
-        self.dynamo = None  # graph and inputs of what Dynamo compiled last: a backward graph is compiled later
+        self.dynamo = {}  # compile id -> graph and inputs of what Dynamo compiled: a backward graph is compiled later
 
     # ---- what it says ----
 
@@ -292,7 +452,7 @@ class Catch:
         try:
             self.graphs += 1
             graph = _Graph(self.graphs, gm, list(example_inputs), getattr(_here, "real", []))
-            graph.dynamo = self.dynamo
+            graph.dynamo = self.dynamo.get(_compile_id(), self.dynamo.get("last"))
             # Now, as the compiler may kill the process.
             path = graph.save(self)[0] if _bytes_of(a for a in graph.real if not _is_fake(a)) <= _LARGEST else ""
             self.state("compile %d %s" % (graph.number, path))
@@ -380,7 +540,7 @@ class Catch:
                 holders = [n for n in gm.graph.nodes if n.op == "placeholder"]
                 _here.real = [n.meta["grapharg"].example for n in holders]
                 gm_kept = _copy_of(gm)
-                catch.dynamo = (gm_kept, list(_here.real))
+                catch.dynamo[_compile_id()] = catch.dynamo["last"] = (gm_kept, list(_here.real))
             except Exception as e:
                 catch.aside(e)
                 _here.real = []
@@ -412,15 +572,27 @@ class Catch:
 
     def compared(self, gm, compiled):
         """Wrong numbers that no graph of Inductor's shows come from AOTAutograd, or its decompositions."""
+        def gradients(inputs, tangents):
+            _here.inside = False  # the graph of the backward, compiled now, is compared too
+            try:
+                out = _gradients(compiled, gm, inputs, tangents)
+            finally:
+                _here.inside = True
+            return None if self.failed else out
+
         def call(*args):
-            before = _copies(args)
+            if self.failed or getattr(_here, "inside", False):
+                return compiled(*args)
+            before = _leaves(args)
             out = compiled(*args)
-            if not self.failed and not getattr(_here, "inside", False):
+            if not self.failed:
                 _here.inside = True
                 try:
-                    how = _differ(gm, before, out)
+                    how, graph, inputs = _differ(gm, before, out), gm, before
+                    if not how:
+                        how, graph, inputs = _gradients_differ(gm, lambda tangents: gradients(before, tangents), before)
                     if how:
-                        self.fail("dynamo", "accuracy", message=how, graph=self.save_dynamo(gm, before, True))
+                        self.fail("dynamo", "accuracy", message=how, graph=self.save_dynamo(graph, inputs, True))
                 except Exception as e:
                     self.aside(e)
                 finally:

@@ -3,6 +3,8 @@
 # bisector, releases, the machine; and --form issue.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/pretend.sh
+. "$ROOT/tests/lib/pretend.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 unset PYTHONPATH
 
@@ -70,47 +72,13 @@ stub new 2.13.0
 stub old 2.6.0
 
 # The oracle's Python only pretends; programs run in the real one. An environment has a torch of its own.
-cat >pretends <<P
-#!/bin/sh
-case \${1-} in *.py) PYTHONPATH=$TMP/new\${PYTHONPATH:+:\$PYTHONPATH} exec python3 "\$@" ;; esac
-P
-cat >>pretends <<'P'
-printf '>>> \n@pt2-oracle\n'
-while read -r line; do
-	id=${line#*'"id":'}; id=$(printf %s "${id%%,*}" | tr -d ' }')
-	case $line in
-	'{"op":"start"'*) echo '{"re": "hello", "torch": "2.13.0", "session": ""}' ;;
-	'{"op":"record"'*) cat "$RECORD" ;;
-	'{"op":"test"'*) echo '{"re": "test", "id": '"$id"', "kind": "raised", "type": "KeyError", "message": "no"}' ;;
-	'{"op":"inputs"'*) echo '{"re": "inputs", "kind": "infra", "detail": "none"}' ;;
-	'{"op":"verify"'*) echo '{"re": "verify", "id": '"$id"', "kind": "raised", "type": "KeyError", "message": "no", "detail": "no `way`"}' ;;
-	esac
-done
-P
+pretends pretends "$TMP/new"
 mkdir -p venv/bin
 printf '#!/bin/sh\nPYTHONPATH=%s exec python3 "$@"\n' "$TMP/old" >venv/bin/python
-chmod +x pretends venv/bin/python
-cat >chain.py <<'P'
-import torch
-class Repro(torch.nn.Module):
-    def forward(self, x):
-        cos = torch.ops.aten.cos.default(x);  x = None
-        sin = torch.ops.aten.sin.default(cos);  cos = None
-        return (sin,)
-def load_args(reader):
-    buf0 = reader.storage(None, 48)
-    reader.tensor(buf0, (3, 4), is_leaf=True)  # x
-load_args._version = 0
-mod = Repro()
-if __name__ == '__main__':
-    from torch._dynamo.repro.after_aot import run_repro
-    with torch.no_grad():
-        run_repro(mod, load_args, accuracy=False, command='minify', save_dir=None, tracing_mode='real', check_str=None)
-P
-meta='{"kind": "tensor", "dtype": "float32", "size": [3, 4], "stride": [4, 1], "device": "cpu"}'
-echo '{"re": "record", "kind": "passes", "random": [], "nodes": {"x": '"$meta"', "cos": '"$meta"', "sin": '"$meta"'}}' >record.json
+chmod +x venv/bin/python
+chain cos sin
 mkdir temp # other tests make folders in the usual one
-export RECORD=$TMP/record.json PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
+export PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
 issue() { fxminify -j1 --passes nodes -o "$@" chain.py; }
 notes() { sed -n '/^# verified/,$p' "$1" | sed 1d; }
 

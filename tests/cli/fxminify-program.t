@@ -3,6 +3,8 @@
 # not fail when it is run is not delivered.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/lib/pretend.sh
+. "$ROOT/tests/lib/pretend.sh"
 export XDG_STATE_HOME=$TMP/state PT2_PYTHON=$TMP/no_python
 launcher=$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py
 
@@ -78,50 +80,10 @@ P
 is "statements, branches and expressions are reduced" "$(python3 reduce.py | xargs)" "def f(x):| bad(x, i) True"
 
 # ---- only what fails is delivered ----
-# A Python that only pretends: everything fails, but no program fails when it is run (or only one with ENOUGH
-# calls of torch, its inputs included).
-cat >pretends <<'P'
-#!/bin/sh
-printf '>>> \n@pt2-oracle\n'
-while read -r line; do
-	id=${line#*'"id":'}; id=$(printf %s "${id%%,*}" | tr -d ' }')
-	case $line in
-	'{"op": "start"'* | '{"op":"start"'*) echo '{"re": "hello", "torch": "2.13.0", "session": ""}' ;;
-	'{"op": "record"'* | '{"op":"record"'*) cat "$RECORD" ;;
-	'{"op": "test"'* | '{"op":"test"'*) echo '{"re": "test", "id": '"$id"', "kind": "raised", "type": "KeyError", "message": "no"}' ;;
-	'{"op": "inputs"'* | '{"op":"inputs"'*) echo '{"re": "inputs", "kind": "infra", "detail": "none"}' ;;
-	'{"op": "verify"'* | '{"op":"verify"'*)
-		path=${line#*'"path":"'}; path=${path#*'"path": "'}; path=${path%%\"*}
-		kind=passes
-		[ "$(grep -cE '^ *[a-z_0-9]+ = torch|return torch' "$path")" -lt "$ENOUGH" ] || kind='raised", "type": "KeyError", "message": "no'
-		echo '{"re": "verify", "id": '"$id"', "kind": "'"$kind"'"}' ;;
-	esac
-done
-P
-chmod +x pretends
-cat >chain.py <<'P'
-import torch
-class Repro(torch.nn.Module):
-    def forward(self, x):
-        cos = torch.ops.aten.cos.default(x);  x = None
-        sin = torch.ops.aten.sin.default(cos);  cos = None
-        tan = torch.ops.aten.tan.default(sin);  sin = None
-        exp = torch.ops.aten.exp.default(tan);  tan = None
-        return (exp,)
-def load_args(reader):
-    buf0 = reader.storage(None, 48)
-    reader.tensor(buf0, (3, 4), is_leaf=True)  # x
-load_args._version = 0
-mod = Repro()
-if __name__ == '__main__':
-    from torch._dynamo.repro.after_aot import run_repro
-    with torch.no_grad():
-        run_repro(mod, load_args, accuracy=False, command='minify', save_dir=None, tracing_mode='real', check_str=None)
-P
-meta='{"kind": "tensor", "dtype": "float32", "size": [3, 4], "stride": [4, 1], "device": "cpu"}'
-echo '{"re": "record", "kind": "passes", "random": [], "nodes": {"x": '"$meta"', "cos": '"$meta"', "sin": '"$meta"', "tan": '"$meta"', "exp": '"$meta"'}}' >record.json
+pretends pretends
+chain cos sin tan exp
 mkdir temp # other tests make folders in the usual one
-export RECORD=$TMP/record.json PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
+export PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
 calls() { grep -cE '^ *[a-z_0-9]+ = torch\.ops|return torch' "$1"; }
 ENOUGH=0 exits "a result that fails when it is run" 0 fxminify -j1 -o small.py chain.py
 is "it is the smallest" "$(calls small.py)" 1

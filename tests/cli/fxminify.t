@@ -76,6 +76,31 @@ exits "--graph selects a graph of a trace" 0 fxminify --test 'grep -q aten' --gr
 is "that graph is reduced" "$(ops small.txt)" 1
 exits "an unknown --graph is rejected" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
 like "the message says that no graph has this name" "$(last)" 'none has this name'
+few() { grep -oE '[0-9]+ tests' err | tail -n 1 | cut -d' ' -f1; }
+exits "a launcher without shapes, with one needed operation" 0 env -u PT2_PYTHON fxminify -j1 --test "grep -q ' sigmoid = torch'" -o one.py "$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py"
+ok "it is found within 20 tests" test "$(few)" -le 20
+
+# A document of fxexplain run --wrong: the graph at fault, with what it was called with.
+python3 - "$DATA/graph_breaks.log" <<'PY'
+import json, struct, sys
+compile_id, _, name = "8/0_1:aot_inference_graph".partition(":")
+head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }".ljust(117) + b"\n"
+with open("x.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<4f", 1.5, -2, 3, 4.25))
+with open("wrong.json", "w") as f:
+    fault = {"compile_id": compile_id, "graph": name, "trace": sys.argv[1], "inputs": [{"name": "arg0_1", "file": "x.npy"}]}
+    json.dump({"schema": "pt2utils.wrong/1", "verdict": "Inductor", "fault": fault}, f)
+with open("lost.json", "w") as f:
+    json.dump({"schema": "pt2utils.wrong/1", "verdict": "Dynamo", "fault": None}, f)
+PY
+exits "what run --wrong found is a graph" 0 fxminify --level 1 -q -o found.py wrong.json
+like "that one" "$(cat found.py)" 'torch.ops.aten.mul.Tensor\(arg0_1, 3\)'
+like "with its values" "$(cat found.py)" "$(python3 -c 'import base64, struct; print(base64.b64encode(struct.pack("<4f", 1.5, -2, 3, 4.25)).decode().rstrip("="))')"
+like "its numbers are wrong" "$(cat found.py)" 'accuracy=True'
+exits "of a run in which no graph is wrong" 3 fxminify --level 1 lost.json
+like "the message says what is" "$(last)" "names no graph whose numbers are wrong: Dynamo"
+sed 's/x.npy/wrong.json/' wrong.json >bad.json
+exits "an input that is no tensor" 3 fxminify --level 1 bad.json
 exits "--graph without a trace is rejected" 2 fxminify --test true --graph 0/0 g50.py
 exits "--level 1 converts without reducing" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
 is "--level 1 keeps every operation" "$(ops whole.txt)" 50

@@ -30,6 +30,29 @@ ok "capture: eager does not" "$python" -c 'import runpy, torch
 torch.compile = lambda f, **kwargs: f
 runpy.run_path("capture.py")'
 
+# Forward results are right, gradients are not: a decomposition and a joint pass, which no graph of Inductor's shows, and a lowering that only the
+# backward graph has.
+export TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 # its keys know nothing of what is planted
+path=$PYTHONPATH
+while read -r what left; do
+	mkdir "site-$what"
+	[ "$what" = joint ] || echo "import wronggrad; wronggrad.$what()" >"site-$what/sitecustomize.py"
+	export PYTHONPATH=$TMP/site-$what:$path
+	exits "gradients, $what: reduced" 0 fxminify -j1 --evidence=0 -o "$what.py" -- "$python" "$ROOT/tests/live/program/gradients.py" "$what"
+	like "gradients, $what: that is the failure" "$(cat err)" "the failure: accuracy: (gradient|output) [0-9]+ differs from eager"
+	like "gradients, $what: what is left" "$(sed -n '/^def f/,/return/p' "$what.py")" "$left"
+	like "gradients, $what: of so many operations" "$(grep '^result' err)" "result +[12] of "
+	ok "gradients, $what: it fails by itself" fails "$what.py" AssertionError
+	export PYTHONPATH=$path
+	grep -v wronggrad "$what.py" >right.py
+	ok "gradients, $what: without what was planted it does not" "$python" right.py
+done <<'T'
+decomposition gelu
+lowering abs|sign|sgn
+joint sigmoid
+T
+unset TORCHINDUCTOR_FORCE_DISABLE_CACHES
+
 # graph PASS OP END: a launcher whose graph has that operator
 graph() {
 	cat <<P

@@ -75,11 +75,12 @@ static void add_next(struct buf *out, const struct wrong *w)
 {
 	if (w->fault >= 0) {
 		const struct wrong_graph *g = &w->graph[w->fault];
-		LOCAL_BUF trace = {0}, dump = {0};
+		LOCAL_BUF trace = {0}, dump = {0}, document = {0};
+		FREED char *path = xasprintf("%s/wrong.json", w->b.folder);
 		buf_add_word(&trace, g->trace);
 		buf_add_word(&dump, w->dump);
-		buf_addf(out, "fxminify --graph %s:%s --level 4 %s    # the smallest graph that is still wrong\n", g->id, g->name,
-			 buf_str(&trace));
+		buf_add_word(&document, path);
+		buf_addf(out, "fxminify %s    # the smallest graph that is still wrong, with its real inputs\n", buf_str(&document));
 		buf_addf(out, "aoti-verify --graph %s:%s --model %s %s %s    # the kernel, its operands, its line\n", g->id, g->name,
 			 g->model, buf_str(&trace), buf_str(&dump));
 		return;

@@ -19,12 +19,13 @@ static void learn(const struct repro *r, struct symbind *env, struct symsize s, 
 		symbind_set(env, symbol, rest / mul);
 }
 
-static void learn_sizes(const struct repro *r, const struct watch_bundle *b, struct symbind *env)
+/* numbers: inputs without a file are integers, with their values. */
+static void learn_sizes(const struct repro *r, const struct watch_bundle *b, bool numbers, struct symbind *env)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		const struct repro_input *in = &r->input[i];
 		const struct gmeta *m = in->meta == NONE ? NULL : &r->graph.meta[in->meta];
-		if (m && in->kind == REPRO_SYMINT && !b->input[i].file)
+		if (m && numbers && in->kind == REPRO_SYMINT && !b->input[i].file)
 			learn(r, env, m->expr, b->input[i].number);
 		for (int d = 0; m && in->kind == REPRO_TENSOR && d < m->n_dim && d < b->input[i].meta.n_dim; d++)
 			learn(r, env, r->graph.dim[m->dim + (uint32_t)d], b->input[i].meta.size[d]);
@@ -94,7 +95,7 @@ static int give_all(struct repro *r, const struct watch_bundle *b, struct err *e
 	int status = 0;
 	if (b->n != r->n_inputs)
 		return err_set(err, EXIT_INPUT, "'%s' has %zu stored inputs, but its program has %zu", b->folder, b->n, r->n_inputs);
-	learn_sizes(r, b, &env);
+	learn_sizes(r, b, true, &env);
 	tell_symbols(r, &env);
 	repro_bind(r, &env);
 	for (size_t i = 0; i < b->n && !status; i++) {
@@ -131,6 +132,62 @@ int recorded_open(struct repro *r, const char *path, struct err *err)
 	    b.program ? open_program(r, &b, err)
 		      : err_set(err, EXIT_INPUT,
 				"'%s' is a run of a compiled model, which has no graph: only runs of torch.compile graphs have one", path);
+	watch_bundle_close(&b);
+	return status;
+}
+
+/* ---- files by name ---- */
+
+static const char *file_of(const struct recorded_value *value, size_t n, struct slice name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_eq(value[i].name, name))
+			return value[i].file;
+	return NULL;
+}
+
+static int take_meta(struct watch_bundle_input *x, const char *file, struct err *err)
+{
+	struct tensor_file *f = tensor_file_open(file, err);
+	if (!f)
+		return -1;
+	const bool one = f->n == 1;
+	if (one)
+		*x = (struct watch_bundle_input){.file = xstrdup(file), .meta = f->v[0].meta};
+	tensor_file_close(f);
+	return one ? 0 : err_set(err, EXIT_INPUT, "'%s': not a file of one tensor", file);
+}
+
+static int give_named(struct repro *r, const struct watch_bundle *b, struct err *err)
+{
+	OWNED(symbind_release) struct symbind env = {0};
+	struct err ignored;
+	int status = 0;
+	learn_sizes(r, b, false, &env);
+	tell_symbols(r, &env);
+	repro_bind(r, &env);
+	for (size_t i = 0; i < b->n && !status; i++) {
+		struct repro_input *in = &r->input[i];
+		int64_t v;
+		if (in->kind == REPRO_TENSOR && b->input[i].file)
+			status = give_tensor(r, &env, in, &b->input[i], err);
+		else if (in->kind == REPRO_SYMINT && in->meta != NONE &&
+			 symsize_eval(&r->graph.tab, r->graph.meta[in->meta].expr, &env, &v, &ignored) == 0)
+			in->value = symsize_int(v);
+	}
+	return status;
+}
+
+int recorded_give(struct repro *r, const struct recorded_value *value, size_t n, struct err *err)
+{
+	struct watch_bundle b = {.input = xcalloc(r->n_inputs + 1, sizeof(*b.input)), .n = r->n_inputs};
+	int status = 0;
+	for (size_t i = 0; i < b.n && !status; i++) {
+		const char *file = r->input[i].kind == REPRO_TENSOR ? file_of(value, n, r->input[i].name) : NULL;
+		status = file ? take_meta(&b.input[i], file, err) : 0;
+	}
+	if (!status)
+		status = give_named(r, &b, err);
 	watch_bundle_close(&b);
 	return status;
 }

@@ -18,6 +18,14 @@
 
 int recorded_open(struct repro *r, const char *path, struct err *err);
 
+/* Values of inputs that were kept in another way: files of one tensor each, by the placeholder's name. Sizes that are symbols, and inputs that are
+ * integers, follow from the tensors' sizes; an input without a file keeps what it has. */
+struct recorded_value {
+	struct slice name;
+	const char *file;
+};
+int recorded_give(struct repro *r, const struct recorded_value *value, size_t n, struct err *err);
+
 struct recorded_run {
 	char *folder, *command[3]; /* Python is $PT2_PYTHON or python3 */
 	struct watch_recorded as;  /* for watch_options.recorded; .bundle NULL: no graph is run again */

@@ -15,6 +15,7 @@ struct jsonfile {
 	uint32_t root; /* NONE: there is no document; reads of it give "none" */
 };
 bool jsonfile_open(struct jsonfile *d, const char *path);
-void jsonfile_close(struct jsonfile *d); /* after an open that failed, too */
+int jsonfile_read(struct jsonfile *d, const char *path, struct err *err); /* the same; says why not */
+void jsonfile_close(struct jsonfile *d);                                  /* after an open that failed, too */
 
 #endif
