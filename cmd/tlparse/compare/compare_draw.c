@@ -123,7 +123,8 @@ struct slice compare_draw(struct compare *c, const struct graphdiff *d, const st
 	for (uint32_t i = 0; i < w.n; i++) {
 		const struct graph *of = g[!side_of(node, i)];
 		uint32_t k = node[2 * i + !side_of(node, i)];
-		json_out_u64(&o, intern_add(&ops, graph_computes(&of->node[k]) ? graph_op_text(of, k) : slice_str(graph_op_name(of->node[k].op))));
+		json_out_u64(
+		    &o, intern_add(&ops, graph_computes(&of->node[k]) ? graph_op_text(of, k) : slice_str(graph_op_name(of->node[k].op))));
 	}
 	json_close(&o);
 	json_member_arr(&o, "ops");

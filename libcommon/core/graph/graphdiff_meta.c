@@ -85,7 +85,8 @@ static bool next_symbol(const char **p, const char *end, struct slice *out)
 		/* A word that is no symbol. */
 		do
 			q++;
-		while (q < end && (is_digit(q[-1]) || q[-1] == '_' || ((unsigned char)(q[-1] | 32) >= 'a' && (unsigned char)(q[-1] | 32) <= 'z')) &&
+		while (q < end &&
+		       (is_digit(q[-1]) || q[-1] == '_' || ((unsigned char)(q[-1] | 32) >= 'a' && (unsigned char)(q[-1] | 32) <= 'z')) &&
 		       (is_digit(*q) || *q == '_' || ((unsigned char)(*q | 32) >= 'a' && (unsigned char)(*q | 32) <= 'z')));
 	}
 	return false;
