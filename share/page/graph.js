@@ -1,11 +1,11 @@
 /* A graph drawn on a canvas: layers from inputs to outputs, kernels as boxes; zoomed, dragged, searched. pt2graph(model, options) is an element.
  * model, in columns: name, op (index into ops), ops, meta, edges [from, to, ...], and maybe tone, kernel (index into kernels, -1: none), kernels.
- * Nodes stand in an order in which operands come before their users. options: detail(i) and boxDetail(k) give elements for the panel.
+ * Operands come before their users. options: detail(i) and boxDetail(k) give elements for the panel.
  * Layout (after Sugiyama, Tagawa, Toda 1981): a box is laid out for itself, then boxes and lone nodes are: layers by the longest path,
  * order by barycentres, places by least squares with the order kept (isotonic regression). Long edges have no dummies: they run below. */
 "use strict";
 const pt2graph = (function () {
-  const H = 30, GAP = 14, LAYER = 34, PAD = 14, TITLE = 18, CHAR = 7.2, SWEEPS = 10;
+  const H = 30, GAP = 14, LAYER = 34, PAD = 14, TITLE = 18, CHAR = 7.2, SWEEPS = 10, COLUMN = 120;
   const ITEM = { f64: 8, f32: 4, f16: 2, bf16: 2, i64: 8, i32: 4, i16: 2, i8: 1, u8: 1, b8: 1, c64: 8, c128: 16 };
   const el = (tag, cls, ...kids) => { const e = document.createElement(tag); if (cls) e.className = cls; e.append(...kids.filter(k => k !== null && k !== undefined && k !== false)); return e; };
   const button = (text, title, fn) => { const b = el("button", "", text); b.type = "button"; b.title = title; b.addEventListener("click", fn); return b; };
@@ -31,7 +31,7 @@ const pt2graph = (function () {
     });
     for (const p of pools) for (let i = p.from; i < p.from + p.n; i++) things[row[i]].x = p.sum / p.n + base[i];
   }
-  function place(things, edges) {
+  function place(things, edges, fold) {
     const n = things.length, all = things.map(() => []), wait = new Int32Array(n), order = [], rank = new Int32Array(n);
     for (let e = 0; e < edges.length; e += 2) if (edges[e] !== edges[e + 1]) { all[edges[e]].push(edges[e + 1]); wait[edges[e + 1]]++; }
     /* Operands first. Boxes can read each other in a circle (a node computed twice is in one of them): then the first goes on. */
@@ -65,13 +65,22 @@ const pt2graph = (function () {
       }
     }
     let y = 0, left = Infinity, right = -Infinity;
+    const start = [];
     for (const row of rows) {
       if (!row) continue;
+      start.push([y, row]);
       for (const k of row) { things[k].y = y; left = Math.min(left, things[k].x - things[k].w / 2); right = Math.max(right, things[k].x + things[k].w / 2); }
       y += row.reduce((m, k) => Math.max(m, things[k].h), 0) + LAYER;
     }
     for (const t of things) t.x -= left;
-    return { w: n ? right - left : 0, h: Math.max(0, y - LAYER) };
+    const w = n ? right - left : 0, h = Math.max(0, y - LAYER), columns = fold && h > 6 * w ? Math.round(Math.sqrt(h / (1.6 * (w + COLUMN)))) : 1;
+    /* A graph that is much higher than wide goes on in further columns, as a newspaper does. */
+    let column = 0, top = 0, high = 0;
+    for (const [at, row] of columns > 1 ? start : []) {
+      if (at - top > h / columns && column < columns - 1) { column++; top = at; }
+      for (const k of row) { things[k].x += column * (w + COLUMN); things[k].y -= top; high = Math.max(high, things[k].y + things[k].h); }
+    }
+    return columns > 1 ? { w: columns * (w + COLUMN) - COLUMN, h: high } : { w, h };
   }
 
   /* Nodes and boxes with absolute places. Nodes of a kernel that has several are inside its box. */
@@ -104,7 +113,7 @@ const pt2graph = (function () {
       u.h = s.h + 2 * PAD + TITLE;
       u.inner = s;
     });
-    const all = place(unit, outer), boxes = [];
+    const all = place(unit, outer, true), boxes = [];
     for (const u of unit) {
       if (!u.list) { node[u.node].x = u.x; node[u.node].y = u.y; continue; }
       const dx = u.x - u.inner.w / 2, dy = u.y + PAD + TITLE;
@@ -234,7 +243,7 @@ const pt2graph = (function () {
       chosen = i; box = i >= 0 && m.kernel ? m.kernel[i] : k;
       panel.replaceChildren();
       const jump = list => el("div", "glist", ...list.slice(0, 40).map(j => button(m.name[j], m.ops[m.op[j]], () => choose(j, -1, true))), list.length > 40 && el("span", "dim", "and " + (list.length - 40) + " more"));
-      const part = (title, ...kids) => panel.append(el("h3", "", title), ...kids);
+      const part = (title, ...kids) => panel.append(el("h3", "", title), ...kids.filter(Boolean));
       if (i >= 0) {
         panel.append(el("h2", "", m.name[i]), el("code", "", m.ops[m.op[i]]));
         if (m.meta && m.meta[i]) part("Value", el("code", "", m.meta[i]), bytes[i] >= 0 ? el("div", "dim", size(bytes[i])) : null);
@@ -283,7 +292,7 @@ const pt2graph = (function () {
         opened = true;
         fit();
         const first = m.tone ? m.tone.findIndex(t => t && t < 4) : -1;
-        if (scale < 0.3 && (first >= 0 || options.at >= 0)) show(first >= 0 ? first : options.at, 0.7);
+        if (scale < 0.3) show(Math.max(0, first), 0.7);
         root.opened = performance.now() - t0;
       }
       draw();

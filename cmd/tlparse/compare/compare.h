@@ -124,7 +124,7 @@ struct compare_text {
 	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': equal except for names */
 };
 
-/* Texts that are graphs are compared as graphs (graph/graphdiff.h), too. Those that differ only in names and order are no row of text. */
+/* Texts that are graphs are compared as graphs (graph/graphdiff.h), too. Those that differ only in names and order are not listed. */
 enum { COMPARE_GRAPH_ROWS = 500, COMPARE_FUSION_ROWS = 200, COMPARE_DRAWN = 20000, COMPARE_DRAWN_BYTES = 16 << 20 };
 struct compare_node { /* a node that changed */
 	enum graphdiff_kind kind;
@@ -139,13 +139,13 @@ struct compare_graph {
 	uint32_t first, n;    /* rows of node */
 	uint32_t own, more;   /* changes that follow from no other; rows not kept */
 	uint32_t renamed;     /* nodes with another name that are the same */
-	bool reordered;       /* nodes that are the same stand in another order */
+	bool reordered;       /* nodes that are the same are in another order */
 	struct slice drawing; /* JSON for the page (docs/formats/REPORT.md), empty: too large */
 };
 
 /* What Inductor made of matched compilations whose code differs: kernels before and after, by the nodes that are in them. */
 struct compare_kernel {
-	struct slice name, nodes; /* nodes: of the graph, one a line; a node that several kernels compute is listed with the first */
+	struct slice name, nodes; /* nodes: of the graph, one per line; a node that several kernels compute is listed with the first */
 };
 struct compare_fusion {
 	enum compare_fused { FUSED_SPLIT, FUSED_MERGED, FUSED_REGROUPED, FUSED_NEW, FUSED_GONE } how;

@@ -1,4 +1,4 @@
-/* compare_draw.c - two graphs as one drawing: a node that both have stands there once. docs/formats/REPORT.md has the form. */
+/* compare_draw.c - two graphs as one drawing: a node of both is in it once. docs/formats/REPORT.md has the form. */
 #include "compare/compare_part.h"
 #include "base/json.h"
 #include "graph/fxcode.h"
@@ -15,7 +15,7 @@ struct drawing {
 	unsigned side;
 };
 
-/* In the order of the graph after; nodes that are gone stand before what followed them. */
+/* In the order of the graph after; nodes that are gone come before what followed them. */
 static void number_nodes(struct drawing *w)
 {
 	const struct graphdiff *d = w->d;

@@ -1,7 +1,7 @@
 /* compare_fusions.c - which nodes Inductor fused before and does not now, and why, as far as anything tells.
  *
- * Kernels are mapped to nodes by graph/inductor/kernelmap.h (torch's node mappings, comments, data flow), nodes of both graphs to each other
- * by graph/graphdiff.h. Kernels that share nodes before and after form a group; a group of one and one is the same kernel.
+ * Kernels are mapped to nodes by graph/inductor/kernelmap.h (torch's node mappings, comments, data flow), nodes of both graphs to
+ * each other by graph/graphdiff.h. Kernels that share nodes before and after form a group; a group of one and one is the same kernel.
  */
 #include "compare/compare_part.h"
 #include "graph/inductor/kernelmap.h"
@@ -175,7 +175,7 @@ static void reasons_of_graph(const struct fusing *f, const uint32_t *group, uint
 		is = is || (r->b != NONE && near_group(f, 1, r->b, group, which));
 		if (!is)
 			continue;
-		/* What follows is told by its cause. */
+		/* Its cause explains what follows. */
 		r = own ? r : &f->d.row[r->cause];
 		LOCAL_BUF t = {0};
 		const struct graph *g = r->b != NONE ? f->d.b : f->d.a;

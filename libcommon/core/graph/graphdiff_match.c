@@ -97,7 +97,7 @@ static uint64_t label_hash(const struct graph *g, const struct gnode *n, uint64_
 	return gd_mix(h, sum);
 }
 
-/* primals_1, arg0_1, tangents_2: torch's own numbering says nothing about which one it is. */
+/* primals_1, arg0_1, tangents_2: torch's own numbering, which identifies nothing. */
 static bool numbered(struct slice name)
 {
 	static const char *const stem[] = {"primals_", "arg", "tangents_", "fwd_rng", "bwd_rng", "getitem", "_tensor_constant", "buf"};

@@ -82,7 +82,7 @@ static bool next_symbol(const char **p, const char *end, struct slice *out)
 			*p = e;
 			return true;
 		}
-		/* A word that is no symbol. */
+		/* Not a symbol: the rest of the word. */
 		do
 			q++;
 		while (q < end &&
