@@ -8,6 +8,7 @@
 #include "base/tool/output.h"
 #include "base/tool/tempfolder.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,32 @@ static int read_log(struct diff_set *d, struct diff_side *side, const char *path
 	return 0;
 }
 
+/* A directory may also hold what the run printed with TORCH_LOGS=fusion: why nodes were not fused. */
+static void read_fusion_logs(struct diff_side *side)
+{
+	FREED struct dirent **list = NULL;
+	int n = scandir(side->name, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		FREED char *path = xasprintf("%s/%s", side->name, list[i]->d_name);
+		struct stat st;
+		struct mapfile f, *own;
+		if (list[i]->d_name[0] != '.' && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && !trace_is_log(path) &&
+		    mapfile_open(&f, path, NULL) == 0) {
+			if (slice_find(f.bytes, "[__fusion] ")) {
+				own = xmalloc(sizeof(*own));
+				*own = f;
+				PUSH(side, file) = own;
+				fusionlog_read(&side->fusion, own->bytes);
+			} else {
+				mapfile_close(&f);
+			}
+		}
+		free(list[i]);
+	}
+	for (unsigned i = 0; i < side->n; i++)
+		side->log[i].fusion = side->fusion.n ? &side->fusion : NULL;
+}
+
 static void read_side(struct diff_set *d, unsigned s, char **path, size_t n, const struct tlparse_options *opt)
 {
 	struct diff_side *side = &d->side[s];
@@ -58,6 +85,7 @@ static void read_side(struct diff_set *d, unsigned s, char **path, size_t n, con
 	if (!side->n)
 		die(EXIT_INPUT, "could not read anything in '%s'", side->name);
 	qsort(side->log, side->n, sizeof(*side->log), by_rank);
+	read_fusion_logs(side);
 }
 
 static void add_pair(struct diff_set *d, struct compare_log *a, struct compare_log *b)
@@ -108,6 +136,12 @@ static void diff_set_release(struct diff_set *d)
 		for (unsigned i = 0; i < d->side[s].n; i++)
 			compare_log_release(&d->side[s].log[i]);
 		free(d->side[s].log);
+		fusionlog_release(&d->side[s].fusion);
+		for (uint32_t i = 0; i < d->side[s].n_file; i++) {
+			mapfile_close(d->side[s].file[i]);
+			free(d->side[s].file[i]);
+		}
+		free(d->side[s].file);
 	}
 	for (size_t i = 0; i < d->n_document; i++) {
 		facts_release(d->document[i]);
@@ -234,6 +268,7 @@ static void add_summary(struct buf *b, const struct diff_set *d)
 			if (all > shown)
 				buf_addf(b, "      and %u more\n", all - shown);
 		}
+		diff_graphs_text(b, c);
 		if (!c->n_text)
 			continue;
 		buf_addf(b, "\nGraphs and code (%u)\n", c->n_text);

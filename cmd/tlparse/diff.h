@@ -3,11 +3,15 @@
 #define TLPARSE_DIFF_H
 #include "tlparse.h"
 #include "compare/compare.h"
+#include "base/io/mapfile.h"
+#include "base/rows.h"
 
 struct diff_side {
 	const char *name; /* the operand */
 	struct compare_log *log;
 	unsigned n, cap;
+	struct fusionlog fusion; /* TORCH_LOGS=fusion, from other files of the directory */
+	ROWS(struct mapfile *, file);
 };
 /* A log of each side, or of one side only. */
 struct diff_pair {
@@ -37,6 +41,9 @@ bool diff_differs(const struct diff_set *d);
 struct facts_sums diff_sums(const struct diff_side *side);
 const char *diff_unit(const struct compare_log *l, uint32_t unit, char text[COMPILE_ID_TEXT]);
 struct slice diff_name(const struct compare_log *l);
+
+/* ---- diffgraphs.c ---- */
+void diff_graphs_text(struct buf *b, const struct compare *c);
 
 /* ---- diffpage.c ---- */
 /* what: the name of fd in errors. */

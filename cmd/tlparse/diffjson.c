@@ -154,6 +154,14 @@ static void put_graphs(struct json_out *o, const struct compare *c, const struct
 	}
 }
 
+static void put_kernels(struct json_out *o, const char *key, const struct compare_kernel *kernel, uint32_t n)
+{
+	json_rows(o, key, i, n) {
+		json_member_str(o, "kernel", kernel[i].name);
+		json_member_lines(o, "nodes", kernel[i].nodes);
+	}
+}
+
 static void put_fusions(struct json_out *o, const struct compare *c, const struct diff_place *place)
 {
 	json_rows(o, "fusions", i, c->n_code) {
@@ -166,9 +174,8 @@ static void put_fusions(struct json_out *o, const struct compare *c, const struc
 		json_rows(o, "changes", k, x->n) {
 			const struct compare_fusion *f = &c->fusion[x->first + k];
 			json_member_str(o, "how", slice_str(compare_fused_name[f->how]));
-			json_member_lines(o, "before", f->kernels[0]);
-			json_member_lines(o, "after", f->kernels[1]);
-			json_member_lines(o, "nodes", f->nodes);
+			put_kernels(o, "before", &c->kernel[f->first], f->n[0]);
+			put_kernels(o, "after", &c->kernel[f->first + f->n[0]], f->n[1]);
 			json_field(o, "reason", f->why);
 			json_field(o, "logged", f->logged);
 		}

@@ -14,6 +14,9 @@ static const char *const css[] = {"page/common.css", "diff/diff.css", NULL};
 static const char *const js[] = {"page/common.js", "diff/diff.js", NULL};
 static const struct html_page frame = {
     .title = "torch.compile: two runs compared", .body = "diff/diff.html", .css = css, .js = js, .themed = true};
+/* The same with what draws graphs. */
+static const char *const graph_css[] = {"page/common.css", "diff/diff.css", "page/graph.css", "diff/graphs.css", NULL};
+static const char *const graph_js[] = {"page/common.js", "page/graph.js", "diff/graphs.js", "diff/diff.js", NULL};
 
 struct blocks {
 	struct libdeflate_compressor *z;
@@ -44,6 +47,14 @@ static struct diff_place add_text(struct blocks *k, struct slice text)
 	struct diff_place place = {k->n, (uint32_t)k->raw.len, (uint32_t)text.n};
 	buf_add_slice(&k->raw, text);
 	return place;
+}
+
+static bool has_graphs(const struct diff_set *d)
+{
+	for (unsigned i = 0; i < d->n; i++)
+		if (d->pair[i].c.n_graph || d->pair[i].c.n_fusion)
+			return true;
+	return false;
 }
 
 struct writing {
@@ -85,7 +96,12 @@ int diffpage_write(const struct diff_set *d, int fd, const char *what, struct er
 
 	struct buf b = {0};
 	struct writing w = {{.b = &b, .html = true}, d, place, &k};
-	html_page(&b, &frame, put_mark, &w);
+	struct html_page page = frame;
+	if (has_graphs(d)) {
+		page.css = graph_css;
+		page.js = graph_js;
+	}
+	html_page(&b, &page, put_mark, &w);
 	int r = write_all(fd, b.p, b.len, what, err);
 	buf_release(&b);
 	buf_release(&k.raw);

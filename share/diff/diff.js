@@ -373,6 +373,9 @@
     return box;
   }
 
+  /* Only a page of graphs has the script (diff/graphs.js). */
+  const graphs = typeof pt2diffGraphs === "function" ? pt2diffGraphs({ textOf, idText, place, heading, beforeAfter, word, weight }) : null;
+
   function render() {
     const log = doc.logs[current];
     opened.clear();
@@ -386,15 +389,17 @@
     if (log.unread) main.append(el("div", "note", count(log.unread, "text") + " could not be read again: a log changed while it was being read."));
     if (doc.logs.length > 1 && !log.differs) main.append(el("div", "same", "No differences in this log."));
     const jump = el("div", "jump");
-    for (const [key, title] of [...kinds, ["texts", "Graphs and code"]]) {
-      if (!log[key].length) continue;
-      const a = el("a", "", title.replace(/,.*/, "") + " ", el("b", "", log[key].length + (log.more[key] || 0)));
+    const shown = graphs ? [["graphs", "Graphs, node by node", log.graphs.length], ["fusions", "Kernels and fusion", graphs.fusions(log)]] : [];
+    for (const [key, title, n] of [...kinds, ...shown, ["texts", "Graphs and code"]]) {
+      if (n === 0 || !log[key].length) continue;
+      const a = el("a", "", title.replace(/,.*/, "") + " ", el("b", "", n || log[key].length + (log.more[key] || 0)));
       a.href = "#" + key;
       jump.append(a);
     }
     if (jump.childNodes.length) main.append(jump);
     main.append(compileTable(log));
     for (const [key, title] of kinds) main.append(section(log, key, title));
+    if (graphs) main.append(graphs.section(log), graphs.fusionSection(log));
     main.append(textsSection(log));
     const first = main.querySelector("details.text");
     if (first && log.texts.length <= 3) first.open = true;
@@ -437,6 +442,7 @@
     doc,
     setSplit,
     setLog(i) { current = i; render(); },
+    drawGraph: (i, fusion) => graphs.open(i, fusion),
     async open(i) {
       const d = [...main.querySelectorAll("details.text")].find((x) => +x.dataset.text === i);
       d.open = true;

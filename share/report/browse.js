@@ -131,7 +131,7 @@
       const a = pt2.artifact(log, i), c = L.compile_ids[a.compile];
       const title = h("div.atitle", null, h("a.back", { href: pt2.href(log, "artifacts") }, "← All"), h("h2", { title: a.name }, named(a)), mark(a.name),
         h("span.dim", null, [a.nodes >= 0 ? pt2.plural(a.nodes, "node") : null, pt2.bytes(a.size), "log line " + a.line, a.number >= 0 ? "file number " + a.number : null].filter(Boolean).join("  ·  ")),
-        c && pt2.compileLink(log, a.compile), pt2.provenanceLink(log, i));
+        c && pt2.compileLink(log, a.compile), pt2.provenanceLink(log, i), pt2.graphLink && pt2.graphLink(log, i));
       right.replaceChildren(title, h("p.working", { role: "status" }, "Unpacking…"));
       mark2();
       let bytes, text;

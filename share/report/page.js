@@ -33,7 +33,7 @@
       return;
     }
     const L = doc.logs[log];
-    const at = { compile: "compiles", artifact: "artifacts", overview: "" }[view];
+    const at = { compile: "compiles", artifact: "artifacts", graph: "artifacts", overview: "" }[view];
     nav.replaceChildren(...NAV.filter(n => !n[4] || L && n[4](L)).map(([id, title, count, tone]) => {
       const n = count && L ? count(L) : null, here = (at == null ? view : at) === id;
       return h("a" + (n === 0 ? ".none" : ""), { href: id === "" ? (many ? "#/L" + log + "/" : "#/") : pt2.href(log, id), "aria-current": here ? "page" : null }, title, n ? h("span.n" + (tone ? "." + tone : ""), null, pt2.num(n)) : null);
@@ -48,7 +48,7 @@
   function drawLogs(view, log) {
     const bar = document.getElementById("logs");
     if (!many) { bar.replaceChildren(h("span.logname", { title: doc.logs[0] && doc.logs[0].path }, doc.logs[0] ? pt2.baseName(doc.logs[0].path) : "")); return; }
-    const keep = ["all", "compile", "artifact"].includes(view) ? { compile: "compiles", artifact: "artifacts" }[view] || "" : view === "overview" ? "" : view;
+    const keep = ["all", "compile", "artifact", "graph"].includes(view) ? { compile: "compiles", artifact: "artifacts", graph: "artifacts" }[view] || "" : view === "overview" ? "" : view;
     const to = i => i < 0 ? "#/all" : "#/L" + i + "/" + keep;
     const items = [[-1, "All logs"], ...doc.logs.map((L, i) => [i, logName(L, i)])], here = i => i < 0 ? view === "all" : view !== "all" && i === log;
     if (items.length <= 9) {
@@ -98,7 +98,7 @@
     drawNav(view, log);
     drawLogs(view, log);
     const item = NAV.find(([id]) => id === (view === "overview" ? "" : view));
-    document.title = (opening ? pt2.baseName(pt2.artifactName(log, +arg)) : view === "compile" ? "Compile " + String(arg || "").replace("-", "/") : view === "all" ? "All logs" : item ? item[1] : "Report") + " – torch.compile report";
+    document.title = (opening ? pt2.baseName(pt2.artifactName(log, +arg)) : view === "compile" ? "Compile " + String(arg || "").replace("-", "/") : view === "all" ? "All logs" : view === "graph" ? "Graph" : item ? item[1] : "Report") + " – torch.compile report";
     if (opening) return el.open(/^\d+$/.test(arg) ? +arg : pt2.count(log));
     if (name === "artifacts") el.open(-1);
     return Promise.resolve(el.ready);

@@ -70,6 +70,7 @@
     if (part === "post") out.post.delete(line);
     return out;
   }
+  pt2.kernelsOfLine = (p, line) => linksOf(p, "post", line).kernels;   // of a line of the graph after passes
   // Lines from which there is anything to see.
   function linkedLines(p, part) {
     const K = p.links, out = new Set();

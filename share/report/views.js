@@ -367,6 +367,7 @@
       brothers.length > 1 && h("p", null, h("span.dim", null, "This frame: "), chips(log, brothers.map(b => b.index), 24))),
       h("div.factrow", null, facts.map(([k, v]) => h("div", { }, h("span.t", null, k), h("span.v", null, v)))),
       pt2.provenanceLink(log, null, i) && h("p.tip", null, pt2.provenanceLink(log, null, i), ": the graphs of this compilation and its generated code, linked line by line."),
+      pt2.graphLinks && pt2.graphLinks(log, c),
       later ? h("p.tip", null, "This attempt was abandoned; the analysis restarted as ", pt2.compileLink(log, later), ".") : null,
       fails.length || c.fail_type ? section("Failure", null, (fails.length ? fails : [{ type: c.fail_type, reason: c.fail_reason, compile_id: i }]).map(f => failure(log, f, true))) : null,
       re.length ? section("Why it was recompiled", re.length, recompileTable(log, re, false)) : null,

@@ -74,7 +74,7 @@ is "times differ" "$(ask '.logs[0].times[] | "\(.how) \(.seconds > 20)"')" "slow
 is "guards differ" "$(ask '.logs[0].guards[0] | "\(.how) \(.before | test("size=.2, 8")) \(.after | test("size=.4, 8"))"')" "changed true true"
 is "a graph differs in one line" "$(ask '.logs[0].texts[] | "\(.name) -\(.removed) +\(.added)"')" "aot_forward_graph -1 +1"
 like "the differing line is shown" "$(ask '.logs[0].texts[0].diff')" '-[^'$'\n'']*aten\.relu.*\+[^'$'\n'']*aten\.gelu'
-is "nothing else differs" "$(counts)" "versions=1 config=1 times=1 guards=1 texts=1"
+is "nothing else differs" "$(counts)" "versions=1 config=1 times=1 guards=1 texts=1 graphs=1"
 
 # A node more shifts all numbers behind it: still only its line.
 edit "$DATA/big.log" '

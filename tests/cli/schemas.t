@@ -31,7 +31,8 @@ document() { # document NAME[=NUMBER] COMMAND... : its schema is pt2utils.NAME/1
 	is "$name: its page has every key" "$(python3 "$ROOT/tests/lib/json_keys.py" "$promised/$name" "${pages[@]}" 2>&1 | head -20)" ""
 }
 document tlparse=2 tlparse --json "$DATA/graph_breaks.log"
-document tlparse.diff tlparse --diff --json "$DATA/simple.log" "$DATA/dynamic.log"
+mkdir before after && cp "$DATA/simple.log" before/1.log && cp "$DATA/fusion/before.log" before/2.log && cp "$DATA/dynamic.log" after/1.log && cp "$DATA/fusion/after.log" after/2.log
+document tlparse.diff tlparse --diff --json before after
 document fxexplain=2 fxexplain --json "$DATA/graph_breaks.log"
 document kernel fxexplain --json kernel mul torch_compile_debug
 document profile fxexplain --json profile eager.json compiled.json

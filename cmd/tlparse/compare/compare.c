@@ -54,6 +54,7 @@ void compare_release(struct compare *c)
 	free(c->node);
 	free(c->code);
 	free(c->fusion);
+	free(c->kernel);
 	normal_release(&c->normal);
 	*c = (struct compare){0};
 }

@@ -21,6 +21,7 @@
 #define PT2_COMPARE_H
 #include "compare/normal.h"
 #include "graph/graphdiff.h"
+#include "graph/inductor/fusionlog.h"
 #include "run/trace/trace.h"
 
 enum { COMPARE_CONFIGS = 5 };
@@ -61,8 +62,9 @@ struct compare_log {
 	ROWS(struct compare_configs, configs);
 	ROWS(struct compare_unit, unit);
 	ROWS(struct compare_frame, frame);
-	uint32_t *attempt; /* compile rows, by unit */
-	uint32_t *unit_of; /* of each compile row */
+	uint32_t *attempt;              /* compile rows, by unit */
+	uint32_t *unit_of;              /* of each compile row */
+	const struct fusionlog *fusion; /* TORCH_LOGS=fusion of this run, NULL; the caller's */
 };
 
 #define COMPARE_KINDS(X) \
@@ -122,7 +124,7 @@ struct compare_text {
 	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': equal except for names */
 };
 
-/* Texts that are graphs are compared as graphs (graph/graphdiff.h), too. Those that differ only in names and order are no row of text. */
+/* Texts that are graphs are compared as graphs (graph/graphdiff.h), too. Those that differ only in names and order are not listed. */
 enum { COMPARE_GRAPH_ROWS = 500, COMPARE_FUSION_ROWS = 200, COMPARE_DRAWN = 20000, COMPARE_DRAWN_BYTES = 16 << 20 };
 struct compare_node { /* a node that changed */
 	enum graphdiff_kind kind;
@@ -132,22 +134,24 @@ struct compare_node { /* a node that changed */
 	struct srcloc at;
 };
 struct compare_graph {
-	uint32_t text;             /* row of text */
-	uint32_t nodes[2];         /* of each graph */
-	uint32_t first, n;         /* rows of node */
-	uint32_t own, more;        /* changes that follow from no other; rows not kept */
-	uint32_t renamed;          /* nodes with another name that are the same */
-	bool reordered;            /* nodes that are the same stand in another order */
-	struct slice drawing;      /* JSON for the page (docs/formats/REPORT.md), empty: too large */
+	uint32_t text;        /* row of text */
+	uint32_t nodes[2];    /* of each graph */
+	uint32_t first, n;    /* rows of node */
+	uint32_t own, more;   /* changes that follow from no other; rows not kept */
+	uint32_t renamed;     /* nodes with another name that are the same */
+	bool reordered;       /* nodes that are the same are in another order */
+	struct slice drawing; /* JSON for the page (docs/formats/REPORT.md), empty: too large */
 };
 
 /* What Inductor made of matched compilations whose code differs: kernels before and after, by the nodes that are in them. */
+struct compare_kernel {
+	struct slice name, nodes; /* nodes: of the graph, one per line; a node that several kernels compute is listed with the first */
+};
 struct compare_fusion {
 	enum compare_fused { FUSED_SPLIT, FUSED_MERGED, FUSED_REGROUPED, FUSED_NEW, FUSED_GONE } how;
-	struct slice kernels[2]; /* names, one a line */
-	struct slice nodes;      /* FX nodes, one a line; those of another kernel than before */
-	struct slice why;        /* what is known of the reason; empty: nothing */
-	bool logged;             /* why is torch's own word (TORCH_LOGS=fusion), not concluded from what changed */
+	uint32_t first, n[2]; /* rows of kernel: those before, then those after */
+	struct slice why;     /* what is known of the reason; empty: nothing */
+	bool logged;          /* why is torch's own word (TORCH_LOGS=fusion), not concluded from what changed */
 };
 struct compare_code {
 	uint32_t text;                   /* row of text */
@@ -167,8 +171,9 @@ struct compare {
 	ROWS(struct compare_node, node);
 	ROWS(struct compare_code, code);
 	ROWS(struct compare_fusion, fusion);
-	uint32_t graphs_alike; /* texts of graphs that differ only in names and order */
-	uint64_t drawn;        /* bytes of drawings */
+	ROWS(struct compare_kernel, kernel);
+	uint32_t graphs_alike;             /* texts of graphs that differ only in names and order */
+	uint64_t drawn;                    /* bytes of drawings */
 	uint32_t rows[COMPARE_KIND_COUNT]; /* of change */
 	uint32_t more[COMPARE_KIND_COUNT]; /* rows beyond COMPARE_ROWS */
 	uint32_t texts_left;               /* texts that differ but are not shown */

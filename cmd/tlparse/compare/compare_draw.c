@@ -1,4 +1,4 @@
-/* compare_draw.c - two graphs as one drawing: a node that both have stands there once. docs/formats/REPORT.md has the form. */
+/* compare_draw.c - two graphs as one drawing: a node of both is in it once. docs/formats/REPORT.md has the form. */
 #include "compare/compare_part.h"
 #include "base/json.h"
 #include "graph/fxcode.h"
@@ -15,7 +15,7 @@ struct drawing {
 	unsigned side;
 };
 
-/* In the order of the graph after; nodes that are gone stand before what followed them. */
+/* In the order of the graph after; nodes that are gone come before what followed them. */
 static void number_nodes(struct drawing *w)
 {
 	const struct graphdiff *d = w->d;
@@ -123,7 +123,8 @@ struct slice compare_draw(struct compare *c, const struct graphdiff *d, const st
 	for (uint32_t i = 0; i < w.n; i++) {
 		const struct graph *of = g[!side_of(node, i)];
 		uint32_t k = node[2 * i + !side_of(node, i)];
-		json_out_u64(&o, intern_add(&ops, graph_computes(&of->node[k]) ? graph_op_text(of, k) : slice_str(graph_op_name(of->node[k].op))));
+		json_out_u64(
+		    &o, intern_add(&ops, graph_computes(&of->node[k]) ? graph_op_text(of, k) : slice_str(graph_op_name(of->node[k].op))));
 	}
 	json_close(&o);
 	json_member_arr(&o, "ops");

@@ -1,7 +1,7 @@
 /* compare_fusions.c - which nodes Inductor fused before and does not now, and why, as far as anything tells.
  *
- * Kernels are mapped to nodes by graph/inductor/kernelmap.h (torch's node mappings, comments, data flow), nodes of both graphs to each other
- * by graph/graphdiff.h. Kernels that share nodes before and after form a group; a group of one and one is the same kernel.
+ * Kernels are mapped to nodes by graph/inductor/kernelmap.h (torch's node mappings, comments, data flow), nodes of both graphs to
+ * each other by graph/graphdiff.h. Kernels that share nodes before and after form a group; a group of one and one is the same kernel.
  */
 #include "compare/compare_part.h"
 #include "graph/inductor/kernelmap.h"
@@ -15,8 +15,8 @@ struct fusing {
 	struct buf text[2][4]; /* of each side: graph, code, mappings, stacks */
 	struct kernelmap map[2];
 	struct graphdiff d;
-	uint32_t *use[2];  /* of each node: the use that has it, NONE */
-	uint32_t *owns[2]; /* of each use: its nodes */
+	uint32_t *use[2];             /* of each node: the use that has it, NONE */
+	uint32_t *owns[2], *first[2]; /* of each use: how many nodes, and its first */
 	struct compare_code *code;
 };
 
@@ -59,7 +59,8 @@ static bool read_side(struct fusing *f, unsigned side, uint32_t code)
 			return false;
 	}
 	const struct buf *b = f->text[side];
-	const struct kernelmap_input in = {.graph = buf_slice(&b[0]), .code = buf_slice(&b[1]), .mappings = buf_slice(&b[2]), .stacks = buf_slice(&b[3])};
+	const struct kernelmap_input in = {
+	    .graph = buf_slice(&b[0]), .code = buf_slice(&b[1]), .mappings = buf_slice(&b[2]), .stacks = buf_slice(&b[3])};
 	kernelmap_build(&f->map[side], &in);
 	return f->map[side].has_graph && !f->map[side].fragment;
 }
@@ -80,6 +81,7 @@ static void take_nodes(struct fusing *f, unsigned side, uint32_t u)
 		uint32_t node = m->node[m->item[m->use[u].fx.first + i]].fx;
 		if (node != NONE && graph_computes(&m->graph.node[node]) && f->use[side][node] == NONE) {
 			f->use[side][node] = u;
+			f->first[side][u] = f->owns[side][u] && f->first[side][u] < node ? f->first[side][u] : node;
 			f->owns[side][u]++;
 		}
 	}
@@ -92,6 +94,7 @@ static void uses_of_nodes(struct fusing *f, unsigned side)
 	const struct kernelmap *m = &f->map[side];
 	f->use[side] = xcalloc(m->graph.n_nodes + 1, sizeof(*f->use[side]));
 	f->owns[side] = xcalloc(m->n_use + 1u, sizeof(*f->owns[side]));
+	f->first[side] = xcalloc(m->n_use + 1u, sizeof(*f->first[side]));
 	memset(f->use[side], 0xff, m->graph.n_nodes * sizeof(*f->use[side]));
 	for (unsigned generated = 0; generated < 2; generated++)
 		for (uint32_t u = 0; u < m->n_use; u++)
@@ -172,12 +175,13 @@ static void reasons_of_graph(const struct fusing *f, const uint32_t *group, uint
 		is = is || (r->b != NONE && near_group(f, 1, r->b, group, which));
 		if (!is)
 			continue;
-		/* What follows is told by its cause. */
+		/* Its cause explains what follows. */
 		r = own ? r : &f->d.row[r->cause];
 		LOCAL_BUF t = {0};
 		const struct graph *g = r->b != NONE ? f->d.b : f->d.a;
 		buf_add_slice(&t, graph_name(g, r->b != NONE ? r->b : r->a));
-		buf_addf(&t, " %s %s", r->kind == GRAPHDIFF_REMOVED || r->kind == GRAPHDIFF_ADDED ? "was" : "has", graphdiff_kind_words[r->kind]);
+		buf_addf(&t, " %s %s", r->kind == GRAPHDIFF_REMOVED || r->kind == GRAPHDIFF_ADDED ? "was" : "has",
+			 graphdiff_kind_words[r->kind]);
 		if (r->before.n && r->after.n && r->before.n + r->after.n < 80)
 			buf_addf(&t, " (%.*s -> %.*s)", SL(r->before), SL(r->after));
 		if (!slice_find(buf_slice(b), buf_str(&t)))
@@ -200,13 +204,65 @@ static void reasons_of_settings(const struct compare *c, struct buf *b)
 	}
 }
 
-/* ---- rows ---- */
+/* Is one of the FX nodes that an IR node comes from in a kernel of the group? The kernel, NONE. */
+static uint32_t use_of_ir(const struct fusing *f, const struct fusionlog *log, const struct fusion *row, struct slice name,
+			  const uint32_t *group, uint32_t which)
+{
+	const struct graph *g = &f->map[1].graph;
+	for (uint32_t i = 0; i < log->n; i++) {
+		const struct fusion *o = &log->row[i];
+		if (o->kind != FUSION_ORIGINS || !slice_eq(o->a, name) || !slice_eq(o->compile, row->compile))
+			continue;
+		struct slice rest = o->reason;
+		while (rest.n) {
+			const char *comma = slice_chr(rest, ',');
+			struct slice node = slice_trim(slice_of(rest.p, comma ? (size_t)(comma - rest.p) : rest.n));
+			rest = comma ? slice_of(comma + 1, (size_t)(rest.p + rest.n - comma - 1)) : slice_of(rest.p, 0);
+			uint32_t k = graph_find(g, 0, node);
+			if (k != NONE && in_group(f, 1, k, group, which))
+				return f->use[1][k];
+		}
+	}
+	return NONE;
+}
 
-struct lists {
-	struct buf kernels[2], nodes, why;
-	uint32_t n[2], n_nodes;
-	bool lone; /* a node that only one graph has */
-};
+/* The same for "op0_op3", nodes that are fused already. */
+static uint32_t use_of_fused(const struct fusing *f, const struct fusionlog *log, const struct fusion *row, struct slice name,
+			     const uint32_t *group, uint32_t which)
+{
+	while (name.n) {
+		const char *next = slice_find(slice_of(name.p + 1, name.n - 1), "_op");
+		struct slice one = slice_of(name.p, next ? (size_t)(next - name.p) : name.n);
+		uint32_t use = use_of_ir(f, log, row, one, group, which);
+		if (use != NONE)
+			return use;
+		name = next ? slice_of(next + 1, (size_t)(name.p + name.n - next - 1)) : slice_of(name.p, 0);
+	}
+	return NONE;
+}
+
+/* What torch said about the kernels that are apart now. */
+static bool reasons_of_log(const struct fusing *f, const uint32_t *group, uint32_t which, const char *id, struct buf *b)
+{
+	const struct fusionlog *log = f->c->b->fusion;
+	for (uint32_t i = 0; log && i < log->n; i++) {
+		const struct fusion *r = &log->row[i];
+		if (r->kind != FUSION_REFUSED || !slice_is(r->compile, id))
+			continue;
+		uint32_t x = use_of_fused(f, log, r, r->a, group, which),
+			 y = x == NONE ? NONE : use_of_fused(f, log, r, r->b, group, which);
+		if (y == NONE || x == y)
+			continue;
+		LOCAL_BUF t = {0};
+		buf_addf(&t, "torch did not fuse %.*s with %.*s: ", SL(use_name(&f->map[1], x)), SL(use_name(&f->map[1], y)));
+		buf_add_slice(&t, r->reason);
+		if (!slice_find(buf_slice(b), buf_str(&t)))
+			add_reason(b, buf_slice(&t));
+	}
+	return b->len > 0;
+}
+
+/* ---- rows ---- */
 
 static void add_line(struct buf *b, struct slice text, uint32_t nth)
 {
@@ -217,53 +273,60 @@ static void add_line(struct buf *b, struct slice text, uint32_t nth)
 	buf_add_slice(b, nth == NAMED ? SLICE("...") : text);
 }
 
-static void list_group(const struct fusing *f, const uint32_t *group, uint32_t which, struct lists *l)
-{
-	for (unsigned s = 0; s < 2; s++) {
-		const struct kernelmap *m = &f->map[s];
-		for (uint32_t u = 0; u < m->n_use; u++)
-			if (f->owns[s][u] && group[s ? f->map[0].n_use + u : u] == which)
-				add_line(&l->kernels[s], use_name(m, u), l->n[s]++);
-	}
-	for (unsigned s = 0; s < 2; s++) {
-		const struct graph *g = &f->map[s].graph;
-		for (uint32_t i = 0; i < g->n_nodes; i++)
-			if (in_group(f, s, i, group, which) && (s || f->d.match[0][i] == NONE) && !graph_is_getitem(g, i))
-				add_line(&l->nodes, graph_name(g, i), l->n_nodes++);
-		for (uint32_t i = 0; i < g->n_nodes; i++)
-			l->lone |= f->d.match[s][i] == NONE && in_group(f, s, i, group, which);
-	}
-}
-
-static void add_row(struct fusing *f, const uint32_t *group, uint32_t which)
+/* The kernels of a group on one side, with their nodes. lone: a node among them that the other graph lacks. */
+static uint32_t list_kernels(struct fusing *f, unsigned side, const uint32_t *group, uint32_t which, bool *lone)
 {
 	struct compare *c = f->c;
-	struct lists l = {.n_nodes = 0};
-	list_group(f, group, which, &l);
-	/* Where the nodes of a kernel are in no kernel of the other side, the map is not complete: nothing is known. */
-	bool same = (l.n[0] == 1 && l.n[1] == 1) || ((!l.n[0] || !l.n[1]) && !l.lone);
-	if (!same && f->code->n >= COMPARE_FUSION_ROWS) {
-		f->code->more++;
-	} else if (!same && (l.n[0] || l.n[1])) {
-		reasons_of_graph(f, group, which, &l.why);
-		if (!l.why.len)
-			reasons_of_settings(c, &l.why);
-		enum compare_fused how = !l.n[0]                   ? FUSED_NEW
-					 : !l.n[1]                 ? FUSED_GONE
-					 : l.n[0] == 1             ? FUSED_SPLIT
-					 : l.n[1] == 1             ? FUSED_MERGED
-								   : FUSED_REGROUPED;
-		PUSH(c, fusion) = (struct compare_fusion){.how = how,
-							  .kernels = {arena_slice(&c->arena, buf_slice(&l.kernels[0])),
-								      arena_slice(&c->arena, buf_slice(&l.kernels[1]))},
-							  .nodes = arena_slice(&c->arena, buf_slice(&l.nodes)),
-							  .why = arena_slice(&c->arena, buf_slice(&l.why))};
-		f->code->n++;
+	const struct kernelmap *m = &f->map[side];
+	uint32_t n = 0;
+	for (uint32_t u = 0; u < m->n_use; u++) {
+		uint32_t count = 0;
+		LOCAL_BUF nodes = {0};
+		if (!f->owns[side][u] || group[side ? f->map[0].n_use + u : u] != which)
+			continue;
+		for (uint32_t i = f->first[side][u]; i < m->graph.n_nodes; i++) {
+			if (f->use[side][i] != u)
+				continue;
+			*lone |= f->d.match[side][i] == NONE;
+			if (!graph_is_getitem(&m->graph, i))
+				add_line(&nodes, graph_name(&m->graph, i), count++);
+		}
+		if (n++ < NAMED)
+			PUSH(c, kernel) =
+			    (struct compare_kernel){arena_slice(&c->arena, use_name(m, u)), arena_slice(&c->arena, buf_slice(&nodes))};
 	}
-	buf_release(&l.kernels[0]);
-	buf_release(&l.kernels[1]);
-	buf_release(&l.nodes);
-	buf_release(&l.why);
+	return n;
+}
+
+static void add_row(struct fusing *f, const uint32_t *group, uint32_t which, const char *id)
+{
+	struct compare *c = f->c;
+	struct compare_fusion row = {.first = c->n_kernel};
+	bool lone = false;
+	for (unsigned s = 0; s < 2; s++)
+		row.n[s] = list_kernels(f, s, group, which, &lone);
+	/* Where the nodes of a kernel are in no kernel of the other side, the map is not complete: nothing is known. */
+	bool same = row.n[0] == 1 && row.n[1] == 1, unknown = (!row.n[0] || !row.n[1]) && !lone;
+	if (same || unknown || f->code->n >= COMPARE_FUSION_ROWS) {
+		f->code->more += !same && !unknown;
+		c->n_kernel = row.first;
+		return;
+	}
+	LOCAL_BUF why = {0};
+	row.logged = reasons_of_log(f, group, which, id, &why);
+	reasons_of_graph(f, group, which, &why);
+	if (!why.len)
+		reasons_of_settings(c, &why);
+	row.how = !row.n[0]       ? FUSED_NEW
+		  : !row.n[1]     ? FUSED_GONE
+		  : row.n[0] == 1 ? FUSED_SPLIT
+		  : row.n[1] == 1 ? FUSED_MERGED
+				  : FUSED_REGROUPED;
+	row.n[0] = row.n[0] < NAMED ? row.n[0] : NAMED;
+	row.n[1] = row.n[1] < NAMED ? row.n[1] : NAMED;
+	row.why = arena_slice(&c->arena, buf_slice(&why));
+	PUSH(c, fusion) = row;
+	f->code->n++;
 }
 
 static void count_uses(struct fusing *f, unsigned side)
@@ -293,6 +356,7 @@ static void compare_code(struct fusing *f, uint32_t text)
 	struct compare *c = f->c;
 	struct compare_code code = {.text = text, .first = c->n_fusion};
 	f->code = &code;
+	char id[COMPILE_ID_TEXT];
 	bool both = read_side(f, 0, c->text[text].a);
 	if (both && read_side(f, 1, c->text[text].b)) {
 		graphdiff_run(&f->d, &f->map[0].graph, &f->map[1].graph);
@@ -305,9 +369,10 @@ static void compare_code(struct fusing *f, uint32_t text)
 		join_uses(f, group);
 		for (uint32_t i = 0; i < n; i++)
 			group[i] = root(group, i);
+		compile_id_text(&c->b->t.f->attempt[c->b->t.artifact[c->text[text].b].attempt].id, id);
 		for (uint32_t i = 0; i < n; i++)
 			if (group[i] == i)
-				add_row(f, group, i);
+				add_row(f, group, i, id);
 		if (code.n)
 			code.drawing = draw(f);
 		PUSH(c, code) = code;
@@ -315,6 +380,7 @@ static void compare_code(struct fusing *f, uint32_t text)
 		for (unsigned s = 0; s < 2; s++) {
 			free(f->use[s]);
 			free(f->owns[s]);
+			free(f->first[s]);
 		}
 		graphdiff_release(&f->d);
 	}

@@ -12,7 +12,7 @@
  * are ordered, so in graphs that are equal the second colour alone tells all live nodes apart: a renamed or reordered copy is matched
  * without a guess. In graphs that differ, nodes that agree in one colour whole and in the other nearby are matched first, then those
  * that agree nearby in both, where a matched node counts as one colour of its own; then the rest by how many of their neighbours are
- * matched with each other; last nodes of different operators that stand in the same place: those were retargeted. Names of
+ * matched with each other; last nodes of different operators in the same place: those were retargeted. Names of
  * placeholders that torch did not number and source lines decide between nodes that are otherwise alike; nothing else depends on them.
  * Symbols are matched by the sizes that they stand for: s77 may be s0.
  *
@@ -62,7 +62,7 @@ struct graphdiff {
 	uint32_t *match[2]; /* of each node of a in b, of b in a; NONE */
 	ROWS(struct graphdiff_row, row);
 	uint32_t own, more; /* rows without a cause; rows beyond GRAPHDIFF_ROWS */
-	bool reordered;     /* matched nodes stand in another order */
+	bool reordered;     /* matched nodes are in another order */
 	uint32_t renamed;   /* matched nodes with another name */
 	struct arena arena;
 };

@@ -97,7 +97,7 @@ static uint64_t label_hash(const struct graph *g, const struct gnode *n, uint64_
 	return gd_mix(h, sum);
 }
 
-/* primals_1, arg0_1, tangents_2: torch's own numbering says nothing about which one it is. */
+/* primals_1, arg0_1, tangents_2: torch's own numbering, which identifies nothing. */
 static bool numbered(struct slice name)
 {
 	static const char *const stem[] = {"primals_", "arg", "tangents_", "fwd_rng", "bwd_rng", "getitem", "_tensor_constant", "buf"};
@@ -243,10 +243,7 @@ static bool same_colours(const struct matching *m, uint32_t a, uint32_t b)
 	return m->s[0].down[a] == m->s[1].down[b] && m->s[0].up[a] == m->s[1].up[b];
 }
 
-static bool both_free(const struct matching *m, uint32_t a, uint32_t b)
-{
-	return m->s[0].match[a] == NONE && m->s[1].match[b] == NONE;
-}
+static bool both_free(const struct matching *m, uint32_t a, uint32_t b) { return m->s[0].match[a] == NONE && m->s[1].match[b] == NONE; }
 
 /* Do two nodes of the same colours read matched nodes alike? */
 static bool reads_alike(const struct matching *m, uint32_t a, uint32_t b)
@@ -300,8 +297,9 @@ static uint32_t join_keys(struct matching *m, bool sub, bool twins)
 	for (uint32_t i = 0, j = 0; i < m->n_key[0] && j < m->n_key[1];) {
 		uint32_t ei = i + 1, ej = j + 1;
 		if (!same_key(&a[i], &b[j], sub)) {
-			*(by_key(&(struct key){a[i].key, sub ? a[i].sub : 0, 0}, &(struct key){b[j].key, sub ? b[j].sub : 0, 0}) < 0 ? &i
-																     : &j) += 1;
+			*(by_key(&(struct key){a[i].key, sub ? a[i].sub : 0, 0}, &(struct key){b[j].key, sub ? b[j].sub : 0, 0}) < 0
+			      ? &i
+			      : &j) += 1;
 			continue;
 		}
 		while (ei < m->n_key[0] && same_key(&a[ei], &a[i], sub))
@@ -482,15 +480,11 @@ static uint32_t by_neighbours(struct matching *m, bool retarget)
 /* The first two are repeated as long as they find something: a node is a twin only while nothing near it is matched. */
 enum { REPEATED = 2, TWINS = 3 };
 static const struct stage stages[] = {
-    {WHOLE, WHOLE, true, true}, {WHOLE, WHOLE, false, false},
-    {WHOLE, 8, true, true},     {8, WHOLE, true, true},       {WHOLE, 8, true, false}, {8, WHOLE, true, false},
-    {WHOLE, 8, false, false},   {8, WHOLE, false, false},
-    {WHOLE, 2, true, true},     {2, WHOLE, true, true},       {WHOLE, 2, true, false}, {2, WHOLE, true, false},
-    {WHOLE, 2, false, false},   {2, WHOLE, false, false},
-    {2, 2, true, true},
-    {WHOLE, 0, true, true},     {0, WHOLE, true, true},       {WHOLE, 0, true, false}, {0, WHOLE, true, false},
-    {WHOLE, 0, false, false},   {0, WHOLE, false, false},
-    {4, 4, true, false},        {1, 1, true, true},           {2, 2, false, false},    {1, 1, false, false},
+    {WHOLE, WHOLE, true, true}, {WHOLE, WHOLE, false, false}, {WHOLE, 8, true, true},   {8, WHOLE, true, true},   {WHOLE, 8, true, false},
+    {8, WHOLE, true, false},    {WHOLE, 8, false, false},     {8, WHOLE, false, false}, {WHOLE, 2, true, true},   {2, WHOLE, true, true},
+    {WHOLE, 2, true, false},    {2, WHOLE, true, false},      {WHOLE, 2, false, false}, {2, WHOLE, false, false}, {2, 2, true, true},
+    {WHOLE, 0, true, true},     {0, WHOLE, true, true},       {WHOLE, 0, true, false},  {0, WHOLE, true, false},  {WHOLE, 0, false, false},
+    {0, WHOLE, false, false},   {4, 4, true, false},          {1, 1, true, true},       {2, 2, false, false},     {1, 1, false, false},
     {0, 0, true, true},
 };
 static const struct stage twin_stages[TWINS] = {{WHOLE, WHOLE, true, true}, {WHOLE, WHOLE, true, false}, {WHOLE, WHOLE, false, false}};

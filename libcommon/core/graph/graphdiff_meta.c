@@ -82,10 +82,11 @@ static bool next_symbol(const char **p, const char *end, struct slice *out)
 			*p = e;
 			return true;
 		}
-		/* A word that is no symbol. */
+		/* Not a symbol: the rest of the word. */
 		do
 			q++;
-		while (q < end && (is_digit(q[-1]) || q[-1] == '_' || ((unsigned char)(q[-1] | 32) >= 'a' && (unsigned char)(q[-1] | 32) <= 'z')) &&
+		while (q < end &&
+		       (is_digit(q[-1]) || q[-1] == '_' || ((unsigned char)(q[-1] | 32) >= 'a' && (unsigned char)(q[-1] | 32) <= 'z')) &&
 		       (is_digit(*q) || *q == '_' || ((unsigned char)(*q | 32) >= 'a' && (unsigned char)(*q | 32) <= 'z')));
 	}
 	return false;

@@ -329,7 +329,10 @@ static void compare_pair(struct telling *t, uint32_t a, uint32_t b)
 	if (t->nodes || t->constants || t->explained) {
 		bool follows = !t->nodes && (!t->constants || own != NONE);
 		uint32_t row = add_row(t, t->nodes || (t->explained && !t->constants) ? GRAPHDIFF_INPUTS : GRAPHDIFF_CONSTANTS, a, b,
-				       own != NONE ? own : follows ? root_of(d, t->why) : NONE, buf_slice(&t->before), buf_slice(&t->after));
+				       own != NONE ? own
+				       : follows   ? root_of(d, t->why)
+						   : NONE,
+				       buf_slice(&t->before), buf_slice(&t->after));
 		own = own == NONE && !follows ? row : own;
 		why = follows ? root_of(d, t->why) : NONE;
 	}

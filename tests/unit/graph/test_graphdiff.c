@@ -15,7 +15,8 @@ static void keep_graph(struct slice text)
 {
 	struct graph g = {0};
 	struct err err;
-	if (n_recorded == GRAPHS || !slice_starts(text, "class ") || !slice_find(text, "def forward(") || fxcode_read(&g, text, "log", &err) < 0)
+	if (n_recorded == GRAPHS || !slice_starts(text, "class ") || !slice_find(text, "def forward(") ||
+	    fxcode_read(&g, text, "log", &err) < 0)
 		return;
 	if (graph_n_ops(&g) < SMALL)
 		graph_release(&g);
@@ -44,7 +45,8 @@ static void read_log(const char *name)
 
 static int setup(void **state)
 {
-	static const char *const log[] = {"models", "big", "mix", "hop", "training", "dynamic", "custom_op", "v215_hop", "compiled_autograd", "aoti"};
+	static const char *const log[] = {
+	    "models", "big", "mix", "hop", "training", "dynamic", "custom_op", "v215_hop", "compiled_autograd", "aoti"};
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(log); i++) {
 		FREED char *name = xasprintf("traces/%s.log.xz", log[i]);
@@ -64,8 +66,19 @@ static int teardown(void **state)
 
 /* ---- copies ---- */
 
-enum plant { PLANT_NONE, PLANT_REMOVE, PLANT_ADD, PLANT_TARGET, PLANT_INPUT, PLANT_CONSTANT, PLANT_DTYPE, PLANT_STRIDE, PLANT_SHAPE, PLANTS };
-static const char *const plant_name[PLANTS] = {"nothing", "removed",     "added",       "retargeted", "another input",
+enum plant {
+	PLANT_NONE,
+	PLANT_REMOVE,
+	PLANT_ADD,
+	PLANT_TARGET,
+	PLANT_INPUT,
+	PLANT_CONSTANT,
+	PLANT_DTYPE,
+	PLANT_STRIDE,
+	PLANT_SHAPE,
+	PLANTS
+};
+static const char *const plant_name[PLANTS] = {"nothing",          "removed",       "added",         "retargeted",   "another input",
 					       "another argument", "another dtype", "other strides", "another shape"};
 
 struct copy {
@@ -212,8 +225,9 @@ static void test_copies(void **state)
 		graphdiff_release(&d);
 		release_copy(&c);
 	}
-	print_message("# %u graphs of up to %u nodes: %u of their copies without a difference; %u of %u nodes matched with their own copy\n",
-		      n_recorded, big, empty, exact, nodes);
+	print_message(
+	    "# %u graphs of up to %u nodes: %u of their copies without a difference; %u of %u nodes matched with their own copy\n",
+	    n_recorded, big, empty, exact, nodes);
 	assert_true(n_recorded >= 20);
 	assert_int_equal(empty, n_recorded);
 }
@@ -234,10 +248,10 @@ static bool can_plant(const struct graph *g, uint32_t node, enum plant plant)
 
 static enum graphdiff_kind wanted(enum plant plant)
 {
-	static const enum graphdiff_kind kind[PLANTS] = {[PLANT_REMOVE] = GRAPHDIFF_REMOVED, [PLANT_ADD] = GRAPHDIFF_ADDED,
-							 [PLANT_TARGET] = GRAPHDIFF_TARGET,  [PLANT_INPUT] = GRAPHDIFF_INPUTS,
-							 [PLANT_CONSTANT] = GRAPHDIFF_CONSTANTS, [PLANT_DTYPE] = GRAPHDIFF_DTYPE,
-							 [PLANT_STRIDE] = GRAPHDIFF_STRIDE, [PLANT_SHAPE] = GRAPHDIFF_SHAPE};
+	static const enum graphdiff_kind kind[PLANTS] = {
+	    [PLANT_REMOVE] = GRAPHDIFF_REMOVED, [PLANT_ADD] = GRAPHDIFF_ADDED,          [PLANT_TARGET] = GRAPHDIFF_TARGET,
+	    [PLANT_INPUT] = GRAPHDIFF_INPUTS,   [PLANT_CONSTANT] = GRAPHDIFF_CONSTANTS, [PLANT_DTYPE] = GRAPHDIFF_DTYPE,
+	    [PLANT_STRIDE] = GRAPHDIFF_STRIDE,  [PLANT_SHAPE] = GRAPHDIFF_SHAPE};
 	return kind[plant];
 }
 
@@ -280,21 +294,23 @@ static void test_plants(void **state)
 				exact[plant] += how == 2;
 				alike[plant] += how == 1;
 				if (how < 2 && getenv("PT2_SHOW")) {
-					print_message("# graph %u: %s: %.*s (%.*s), %u rows, %u own:\n", i, plant_name[plant], SL(graph_name(&recorded[i], node)),
-						      SL(graph_op_text(&recorded[i], node)), d.n_row, d.own);
+					print_message("# graph %u: %s: %.*s (%.*s), %u rows, %u own:\n", i, plant_name[plant],
+						      SL(graph_name(&recorded[i], node)), SL(graph_op_text(&recorded[i], node)), d.n_row,
+						      d.own);
 					for (uint32_t r = 0; r < d.n_row && r < 8; r++)
 						if (d.row[r].cause == NONE)
-							print_message("#     %s %.*s %.*s: %.*s -> %.*s\n", graphdiff_kind_name[d.row[r].kind],
+							print_message("#     %s %.*s %.*s: %.*s -> %.*s\n",
+								      graphdiff_kind_name[d.row[r].kind],
 								      SL(d.row[r].a == NONE ? SLICE("-") : graph_name(d.a, d.row[r].a)),
-								      SL(d.row[r].b == NONE ? SLICE("-") : graph_name(d.b, d.row[r].b)), SL(d.row[r].before),
-								      SL(d.row[r].after));
+								      SL(d.row[r].b == NONE ? SLICE("-") : graph_name(d.b, d.row[r].b)),
+								      SL(d.row[r].before), SL(d.row[r].after));
 				}
 				graphdiff_release(&d);
 				release_copy(&c);
 			}
 	for (enum plant plant = PLANT_REMOVE; plant < PLANTS; plant++) {
-		print_message("# %s: %u of %u named exactly, %u more at another node of the same operator\n", plant_name[plant], exact[plant],
-			      all[plant], alike[plant]);
+		print_message("# %s: %u of %u named exactly, %u more at another node of the same operator\n", plant_name[plant],
+			      exact[plant], all[plant], alike[plant]);
 		assert_true(all[plant] > 0);
 	}
 	/* Of two nodes that nothing tells apart, and of detach(detach(x)), either may be the one that is gone. */

@@ -401,11 +401,13 @@ static int commit(void *ctx, struct trace_scan *s)
 
 /* ---- the page ---- */
 
-static const char *const css[] = {"report/report.css", NULL};
-/* One script, in this order. */
-static const char *const js[] = {"report/store.js", "report/highlight.js", "report/widgets.js",    "report/timeline.js",
-				 "report/views.js", "report/browse.js",    "report/provenance.js", "report/export.js",
-				 "report/vllm.js",  "ranks/ranks.js",      "report/page.js",       NULL};
+static const char *const css[] = {"report/report.css", NULL}, *const graph_css[] = {"report/report.css", "page/graph.css", NULL};
+/* One script, in this order; the last with what draws graphs, for logs that have any. */
+#define SCRIPTS \
+	"report/store.js", "report/highlight.js", "report/widgets.js", "report/timeline.js", "report/views.js", "report/browse.js", \
+	    "report/provenance.js", "report/export.js", "report/vllm.js", "ranks/ranks.js"
+static const char *const js[] = {SCRIPTS, "report/page.js", NULL};
+static const char *const graph_js[] = {SCRIPTS, "page/graph.js", "report/drawing.js", "report/page.js", NULL};
 static const struct html_page frame = {
     .title = "torch.compile report", .body = "report/report.html", .css = css, .js = js, .more_css = "ranks/ranks.css", .themed = true};
 
@@ -431,12 +433,26 @@ static int put_mark(void *user, struct slice mark)
 	return 0;
 }
 
+static bool has_graphs(const struct report *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		for (uint32_t k = 0; k < r->log[i].n_artifact; k++)
+			if (r->log[i].artifact[k].nodes > 1)
+				return true;
+	return false;
+}
+
 static int put_page(struct page *p, int fd, const char *what)
 {
 	struct writing w = {.p = p};
 	json_stream(&w.x, fd, what, p->err);
 	w.x.o.html = true;
-	const int r = html_page(&w.x.b, &frame, put_mark, &w);
+	struct html_page own = frame;
+	if (has_graphs(p->r)) {
+		own.css = graph_css;
+		own.js = graph_js;
+	}
+	const int r = html_page(&w.x.b, &own, put_mark, &w);
 	return json_stream_end(&w.x) < 0 ? -1 : r;
 }
 
