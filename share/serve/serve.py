@@ -88,10 +88,10 @@ def main():
     except OSError as e:
         sys.exit("tlparse: cannot serve on port %d: %s\nPass --port=0 for a free one." % (port, e.strerror))
     print("tlparse: http://127.0.0.1:%d/ (Ctrl-C ends it; from elsewhere: ssh -L %d:127.0.0.1:%d HOST)" % ((server.server_port,) * 3), file=sys.stderr, flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
+    server.serve_forever()
 
 
-main()
+try:
+    main()
+except KeyboardInterrupt:
+    pass
