@@ -57,7 +57,7 @@ cli      := $(core) -Ilibcommon/cli
 libs     := $(O)/libpt2cli.a $(O)/libpt2core.a
 bins     := $(TOOLS:%=$(O)/bin/%)
 comps    := $(TOOLS:%=$(O)/completions/%.bash) $(TOOLS:%=$(O)/completions/%.zsh) $(TOOLS:%=$(O)/completions/%.fish)
-share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/ops/* share/mend/* share/runs/* share/patterns/* share/known/*)))
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/page/* share/printer/* share/verify/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/jit/* share/zygote/* share/ops/* share/mend/* share/runs/* share/serve/* share/patterns/* share/known/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 heap     := $(O)/lib/pt2utils/libpt2alloc.so

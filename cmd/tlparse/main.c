@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct tlparse_options opt;
+static struct tlparse_options opt = {.port = 8000};
 
 static const struct opt options[] = {
     OPT_HEADING("What to write"),
@@ -36,6 +36,9 @@ static const struct opt options[] = {
     OPT_STRING('o', "output", "DIR", &opt.out, "write a directory of files (default: tl_out)",
 	       .more = "With --json or --diff: the output file."),
     OPT_FLAG(0, "diff", &opt.diff, "compare BEFORE with AFTER; exit 1 if they differ"),
+    OPT_FLAG(0, "serve", &opt.serve, "serve the report to a browser on this machine",
+	     .more = "Over HTTP, on 127.0.0.1 alone, until Ctrl-C."),
+    OPT_INT(0, "port", "N", &opt.port, 0, 65535, "serve on port N (default: 8000; 0: a free one)", .rare = true),
     OPT_HEADING("The directory, compatible with the Rust tlparse"),
     OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier report"),
     OPT_FLAG('p', "plain-text", &opt.plain_text, "write generated code as text, not as pages"),
@@ -58,6 +61,7 @@ static const struct opt options[] = {
 
 static const struct opt_rule rules[] = {
     {.of = "all-ranks-html", .with = "json html latest", .text = "--all-ranks-html cannot be combined with --json, --html or --latest"},
+    {.of = "serve", .with = "json format diff", .text = "--serve cannot be combined with --json, --format or --diff"},
     {.of = "diff", .with = "all-ranks-html", .text = "--diff and --all-ranks-html cannot be combined"},
     {.of = "max", .with = "diff all-ranks-html", .text = "--max cannot be combined with --diff or --all-ranks-html"},
     {0},
@@ -458,6 +462,12 @@ int main(int argc, char **argv)
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff needs two logs or directories, before and after");
 	limits_check(&opt.max);
+	if (opt.serve) {
+		if (opt.html && (!*opt.html || !strcmp(opt.html, "-")))
+			die(EXIT_USAGE, "--serve needs a file for --html");
+		operands_release(&in);
+		return serve_report(&opt, argc, argv);
+	}
 	opt.terminal = isatty(STDERR_FILENO);
 	/* A directory's files are made by many threads, one after the other: that is not worth asking for each (broker.h). */
 	const bool one_file = opt.diff || opt.json || (!opt.out && !opt.all_ranks && opt.html);

@@ -7,6 +7,7 @@
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
  *     vllm.c       the directory's page about vLLM
+ *     serve.c      --serve: the report over HTTP
  *     ranks.c      many ranks: a directory per log, and files with the comparison
  *
  * page/ writes the single file and the JSON document, also for fxexplain --html.
@@ -29,7 +30,8 @@ struct tlparse_options {
 	bool diff;
 	bool export, provenance; /* -e, -i */
 	bool terminal;           /* standard error is one */
-	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
+	int port;                /* --port */
+	bool serve, json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
 /* ---- diff.c: --diff; the exit status. Operands, and the logs each one provides ---- */
@@ -52,6 +54,9 @@ struct outdir_extra {
 };
 int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const char *folder, const struct outdir_extra *extra,
 	       struct err *err);
+
+/* ---- serve.c: makes the report as this command line says, without --serve, and serves it; the exit status ---- */
+int serve_report(const struct tlparse_options *opt, int argc, char **argv);
 
 /* ---- ranks.c ---- */
 struct ranks_result {

@@ -166,7 +166,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	struct slot *x = slot_of(s);
 	if (r == s->rec)
 		x->n = x->n_same = 0;
-	if (r->kinds & metrics_kinds && !(r->kinds & (r->kinds - 1)) && taken(r)) /* of one kind: lines are told apart by number */
+	if (r->kinds & metrics_kinds && !(r->kinds & (r->kinds - 1)) && taken(r)) /* of one kind: a reader finds the value by the line */
 		plan_values(p, s, r, x);
 	bool any = false;
 	for (uint32_t i = 0; i < r->artifacts; i++)

@@ -157,7 +157,8 @@ void reading_vllm(struct trace_reading *r, uint32_t compile, struct fact_src src
 	} else if (slice_is(name, "vllm_piecewise_compile_start")) {
 		take_piece(r, compile, src, payload);
 	} else if (slice_is(name, "before_post_grad_graph")) {
-		if (r->t->now < r->vllm.n_process && current(r)->call)
+		/* All logs have it. A worker that compiles a range (vLLM's process pool) writes of vLLM only passes and patterns. */
+		if (r->t->now < r->vllm.n_process)
 			keep_graph(r, src.artifact, payload);
 	} else if (slice_starts(name, "vllm_post_grad.")) {
 		take_pass(r, compile, src, name, payload);
