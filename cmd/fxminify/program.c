@@ -5,6 +5,7 @@
 #include "base/io/jsonfile.h"
 #include "base/io/write.h"
 #include "base/json.h"
+#include "base/pool.h"
 #include "base/process/child.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
@@ -27,7 +28,8 @@ struct program {
 	char *site; /* "PYTHONPATH=..." */
 	struct arena arena;
 	struct child_result r;
-	bool hung, compiled; /* compiled: there was a graph */
+	bool hung, compiled;         /* compiled: there was a graph */
+	double since, looked, spent; /* of what is being done now: look_for_hang() */
 	struct caught caught;
 };
 
@@ -184,11 +186,27 @@ static double clock_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A compile or a run of a graph that takes longer than --timeout hangs; the program itself may take as long as it likes. */
+/* How much of a processor a busy program gets: where three share each, a third. */
+static double share_of_processor(void)
+{
+	double load;
+	const unsigned n = cpu_count();
+	return getloadavg(&load, 1) == 1 && load > n ? n / load : 1;
+}
+
+/* A compile or a run of a graph that takes longer than --timeout hangs, where a machine with more to do than it can gives it more time; the
+ * program itself may take as long as it likes. */
 static void look_for_hang(struct program *p, struct child *c)
 {
 	struct doing d;
-	if (!p->hung && find_doing(p->folder, &d) && d.since > 0 && clock_now() - d.since > p->o->timeout) {
+	if (p->hung || !find_doing(p->folder, &d) || d.since <= 0)
+		return;
+	if (d.since != p->since)
+		p->since = p->looked = d.since, p->spent = 0;
+	const double now = clock_now();
+	p->spent += (now - p->looked) * share_of_processor();
+	p->looked = now;
+	if (p->spent > p->o->timeout) {
 		p->hung = true;
 		note("%s: the graph in %s %s has taken more than %d s: it hangs", diag_tool, d.what, d.number, p->o->timeout);
 		child_stop(c);

@@ -1,7 +1,7 @@
 /* serve.c - tlparse --serve: makes the report with this program itself, which seals itself as usual, and serves it over HTTP.
  *
- * The server is Python's http.server (share/serve/serve.py), in a process of its own: a second HTTP server would be one more thing to trust. This
- * process reads neither logs nor requests. */
+ * The server is Python's http.server (share/serve/serve.py), in a process of its own: a second HTTP server would be one more thing to
+ * trust. This process reads neither logs nor requests. */
 #include "tlparse.h"
 
 #include "base/html/html.h"

@@ -18,8 +18,8 @@
 
 int recorded_open(struct repro *r, const char *path, struct err *err);
 
-/* Values of inputs that were kept in another way: files of one tensor each, by the placeholder's name. Sizes that are symbols, and inputs that are
- * integers, follow from the tensors' sizes; an input without a file keeps what it has. */
+/* Values of inputs that were kept in another way: files of one tensor each, by the placeholder's name. Sizes that are symbols, and inputs
+ * that are integers, follow from the tensors' sizes; an input without a file keeps what it has. */
 struct recorded_value {
 	struct slice name;
 	const char *file;
