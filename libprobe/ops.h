@@ -221,6 +221,7 @@ struct ops_value {
 	bool addressed; /* the model itself requested .view.data: a strided CPU tensor */
 	bool launched;  /* ... for a launch, or a launching function: on any device */
 	bool buffer;    /* a contract buffer created by the model itself: a strided tensor */
+	bool number;    /* a tensor of one element on the host whose number is what a Triton kernel is given: its launcher reads it */
 	bool passes;    /* passes the filters */
 	bool fresh;     /* OPS_FRESH */
 	bool partly;    /* OPS_PART, where values are judged */

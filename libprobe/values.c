@@ -277,8 +277,14 @@ void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struc
 		return;
 	x->view.handle = handle;
 	x->passes = m->ops->call_passes[o->contract_call] & 1;
-	if (a < c->n_args && m->contract.arg[c->arg + a].role != ARG_SCALAR)
-		name_value(m, o, x, &m->contract.arg[c->arg + a]);
+	const struct contract_arg *arg = a < c->n_args ? &m->contract.arg[c->arg + a] : NULL;
+	if (arg && arg->role != ARG_SCALAR) {
+		name_value(m, o, x, arg);
+	} else if (arg && arg->value < m->contract.n_values) {
+		x->number = c->kind == CALL_KERNEL;
+		x->value = arg->value;
+		x->name = m->ops->value_name[arg->value];
+	}
 	/* A tensor returned by a call may be anything, even an opaque one. */
 	if (x->value < m->contract.n_values && m->contract.value[x->value].storage == NONE)
 		x->buffer = false;
