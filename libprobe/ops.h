@@ -402,6 +402,8 @@ void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struc
 		    void *handle);
 /* Fills in x->view, if possible. */
 bool ops_look(const struct model *m, struct ops_value *x, bool again);
+/* The tensor as it was before the call, on the host, if it was copied (.copy). */
+struct ops_view ops_view_before(const struct ops_value *x);
 /* Examines them: reports before and after the call. */
 void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);

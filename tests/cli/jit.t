@@ -489,6 +489,10 @@ like "... and which command examines that call" "$(cat f.txt)" "again +aoti-nana
 eval "on_gpu $(sed -n 's/^ *again *//p' f.txt)"
 like "... which finds the same" "$(tr -s '\n ' ' ' <err)" 'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*1 torch.compile graph'
 
+on_gpu aoti-nanassert --exact --json --log f.json -- python3 app.py inplace.py 'step(); step((1.0, float("nan"), 3.0))'
+is "... it is copied before it is overwritten, and counted" \
+	"$(jq -c '[.findings[0].values[] | select(.role == "inout" and .when == "before")][0] | [.nan, .min, .max]' f.json)" "[1,1,3]"
+
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 
 tar -xJf "$ROOT/tests/data/jit/pool.tar.xz"
