@@ -106,6 +106,7 @@ static uint32_t targets_of(const struct fx *x, struct slice name, uint32_t *targ
 	uint32_t n = 0, node = node_in(x, "nodes", name);
 	if (node == NONE && own != NONE && x->g.node[own].op == GRAPH_PLACEHOLDER)
 		node = copied_to(&x->g, own);
+	node = node != NONE ? node : node_in(x, "written", name);
 	if (node != NONE) {
 		target[0] = node;
 		return 1;

@@ -37,7 +37,7 @@ struct diff_row {
 	    /* one side only, or what it wrote is, but not a difference: both end with the same result, so the other side computes it in
 	     * other calls */
 	    elsewhere,
-	    parted; /* on two devices: a tensor that it wrote is on one side only, or DIFF_OTHER */
+	    parted;       /* on two devices: a tensor that it wrote is on one side only, or DIFF_OTHER */
 	bool nodes;       /* one side is a graph run node by node: */
 	uint32_t pair[2]; /* which of each call's values are paired */
 };

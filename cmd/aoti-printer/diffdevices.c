@@ -151,7 +151,8 @@ static void set_others(struct diff *d, const struct diff_row *r, const struct di
 	for (; r < end; r++)
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			struct diff_value *v = &d->value[k];
-			if (v->a && v->b && v->what == DIFF_VALUES && slice_eq(v->a->buffer, w->a->buffer) && slice_eq(v->b->buffer, w->b->buffer))
+			if (v->a && v->b && v->what == DIFF_VALUES && slice_eq(v->a->buffer, w->a->buffer) &&
+			    slice_eq(v->b->buffer, w->b->buffer))
 				v->what = DIFF_OTHER;
 		}
 }

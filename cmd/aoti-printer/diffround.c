@@ -101,7 +101,10 @@ static double step_of_row(const struct diff *d, const struct diff_row *r)
 	return step;
 }
 
-static bool measured(const struct diff_value *v) { return v->a && v->b && v->what != DIFF_UNSAVED && v->what != DIFF_OTHER && !v->close.sizes_differ && v->close.n; }
+static bool measured(const struct diff_value *v)
+{
+	return v->a && v->b && v->what != DIFF_UNSAVED && v->what != DIFF_OTHER && !v->close.sizes_differ && v->close.n;
+}
 
 static bool floats(const struct diff_value *v) { return is_float(v->a->meta.dtype) && is_float(v->b->meta.dtype); }
 

@@ -1129,13 +1129,14 @@ def _fx_of(graph, gm, text="", *_):
             nodes[buffer.get_name()] = node.name
         of = buffer.get_origins() if hasattr(buffer, "get_origins") else getattr(buffer, "origins", ())  # a MutationOutput has none
         origins[buffer.get_name()] = [n.name for n in list(of)[:64]]
+    text, gm, written = _one_by_one(gm) or (text, gm, {})
     text = text or gm.print_readable(print_output=False, include_stride=True, include_device=True)
     stacks, stack, frames = {}, {}, set()
     for n in gm.graph.nodes:
         if isinstance(n.meta.get("stack_trace"), str):
             stack[n.name] = stacks.setdefault(_plain_stack(n.meta["stack_trace"]), len(stacks))
             frames.update(_frames(n.meta["stack_trace"]))
-    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack,
+    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "written": written, "stacks": list(stacks), "stack": stack,
                        "frames": sorted(frames) if frames <= _State.frames else []})
 
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>venv.err) || skip_all "$(tail -n 1 venv.err)"
 export TORCHINDUCTOR_COMPILE_THREADS=1 TORCHINDUCTOR_CACHE_DIR=${PLANTED_CACHE-$TMP/cache}
-for set in ${PLANTED-first fresh third scaler}; do
+for set in ${PLANTED-first fresh third many scaler}; do
 	run aoti-nanassert --all --json --log "$set.json" -- "$python" "$ROOT/tests/live/planted/plant.py" "$set"
 	is "$set: NaN were found" "$status" 1
 	tap_of "" bash -c "'$python' '$ROOT/tests/live/planted/plant.py' $set --judge $set.json <out"

@@ -39,10 +39,29 @@ static bool is_one_of(struct slice name, const char *const *words)
 	return false;
 }
 
-static const char *const reductions[] = {"sum",     "mean",         "amax",     "amin",      "prod",     "var",
-					 "std",     "var_mean",     "std_mean", "logsumexp", "_softmax", "_log_softmax",
-					 "softmax", "log_softmax",  "norm",     "max",       "min",      "linalg_vector_norm",
-					 "cumsum",  "logcumsumexp", "cumprod",  "nansum",    "prepare_softmax_online",
+static const char *const reductions[] = {"sum",
+					 "mean",
+					 "amax",
+					 "amin",
+					 "prod",
+					 "var",
+					 "std",
+					 "var_mean",
+					 "std_mean",
+					 "logsumexp",
+					 "_softmax",
+					 "_log_softmax",
+					 "softmax",
+					 "log_softmax",
+					 "norm",
+					 "max",
+					 "min",
+					 "linalg_vector_norm",
+					 "cumsum",
+					 "logcumsumexp",
+					 "cumprod",
+					 "nansum",
+					 "prepare_softmax_online",
 					 NULL};
 static const char *const products[] = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "mv", "dot", "_scaled_mm", NULL};
 static const char *const reshapes[] = {"view",       "reshape",         "_unsafe_view", "unsqueeze", "squeeze",
