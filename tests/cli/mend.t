@@ -101,6 +101,23 @@ is "nothing is left" "$(find tmp -mindepth 1 | head -3)" ""
 FAKE_WORDS=HANG timeout --preserve-status -s INT 3 fxexplain mend --unconfined -- ./python3-fake app.py >out 2>err
 is "Ctrl-C ends it" "$?" 130
 is "nothing is left then" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp" | head -3)" ""
+# As a shell script's job in the background is: SIGINT is ignored, and stays it; SIGTERM ends all.
+(
+	trap '' INT
+	FAKE_WORDS=HANG exec fxexplain mend --unconfined -- ./python3-fake app.py >out 2>err # timeout(1) would no longer ignore it
+) &
+job=$!
+wait_for() { for _ in {1..100}; do "$@" && return; sleep 0.1; done; return 1; }
+hangs() { [ -n "$(find tmp -path '*/try-3' 2>/dev/null)" ]; }
+ok "a job in the background is running" wait_for hangs
+kill -INT $job
+sleep 0.5
+ok "SIGINT stays ignored in it" grep -q '^State:[[:space:]][^Z]' /proc/$job/status
+kill -TERM $job
+timeout 30 tail --pid=$job -f /dev/null || kill -KILL $job
+wait $job
+is "SIGTERM ends it" "$?" 143
+is "nothing is left then, either" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp" | head -3)" ""
 
 # ---- edits ----
 while IFS= read -r line; do
