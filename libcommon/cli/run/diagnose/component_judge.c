@@ -272,6 +272,15 @@ static bool judge_others(const struct witnesses *w, const struct fact_failure *r
 		witness(w, r, slice_of(NULL, 0), v);
 		if (cause.n)
 			v->evidence = explain_textf(x, "%.*s\n%.*s", SL(v->evidence), SL(cause));
+		if (slice_has(cause, "SIGKILL")) {
+			v->title = explain_textf(x, "what killed %s: usually the kernel, when memory runs out", c->of);
+			v->why = explain_textf(x, "It only reports that %s was killed by SIGKILL, which comes from outside of it.", c->of);
+			v->hint =
+			    explain_textf(x,
+					  "dmesg | grep -i 'killed process'    # on that machine: did memory run out?\n"
+					  "TORCHINDUCTOR_COMPILE_THREADS=2    # fewer compilers at a time, if it was while compiling\n%s",
+					  c->hint);
+		}
 		return true;
 	} else {
 		return false;
