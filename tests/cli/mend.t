@@ -22,6 +22,11 @@ like "an edit that compiles less is refused" "$(cat out)" 'WORSE-GOOD.*less is c
 like "an edit that differs with aot_eager is refused" "$(cat out)" 'LATE-GOOD.*with aot_eager: parameters differ at step 2'
 like "what is accepted shows its price" "$(cat out)" 'ok +operator +GOOD.*its price: its price'
 like "the end has the figures" "$(cat out)" '[0-9]+ breaks? -> 0, .*9 graph calls -> 4.*proven with aot_eager and as it is; [0-9]+ runs'
+mend -- ./python3-fake app.py x y >out 2>err
+like "what comes next can be pasted" "$(cat out)" 'fxexplain mend -o mend.patch -- ./python3-fake app.py x y
+  patch -p1 < mend.patch'
+mend -- ./python3-fake app.py 'x y' >out 2>err
+like "... where it has no blanks or signs of the shell's" "$(cat out)" 'fxexplain mend -o mend.patch -- \.\.\.'
 unlike "no escape sequence reaches the terminal" "$(cat out)" $'\x1b'
 is "the program is not changed" "$(cat app.py)" "$(cat app.py.was)"
 ok "the patch applies" sh -c 'mkdir p && cp app.py p && cd p && patch -p1 <../p.patch && grep -q "# GOOD" app.py'

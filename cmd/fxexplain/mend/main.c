@@ -177,8 +177,12 @@ static int mend_main(struct operands *in)
 	if (own.slow && own.steps < MOST_TIMED)
 		own.steps = MOST_TIMED;
 	mend_program_of(&program, in->command);
-	struct mend_about about = {
-	    .program = &program, .steps = own.steps, .runs = own.runs, .budget = own.budget, .confined = !own.unconfined};
+	struct mend_about about = {.program = &program,
+				   .command = in->command,
+				   .steps = own.steps,
+				   .runs = own.runs,
+				   .budget = own.budget,
+				   .confined = !own.unconfined};
 	const struct slice accused = read_verdict(own.verdict, &arena); /* before anything runs */
 	if (!opt->quiet)
 		show_promise(&about);
