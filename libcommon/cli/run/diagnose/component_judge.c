@@ -479,6 +479,11 @@ struct component_view component_judge(const struct witnesses *w, uint32_t row)
 		v.title = SLICE("which part failed: eager was not run");
 	if (check != CHECK_NONE || (!without && (v.component == COMPONENT_EAGER || (unknown && v.component == COMPONENT_NONE))))
 		v.next = evidence_next(check, export && check == CHECK_NONE);
+	else if (r->signal && v.component == COMPONENT_NONE) /* only the shell's line: of a server in C++, or of a program in Python */
+		v.next = explain_textf(x,
+				       "%.*s\nfxexplain run --recheck -- python app.py    # a program in Python: does it crash without "
+				       "torch.compile, too?",
+				       SL(v.minify));
 	evidence_eager(x, r, &v);
 	return v;
 }
