@@ -18,7 +18,8 @@ struct slot {
 	uint32_t n, cap_span, cap_event;
 };
 
-/* Of a row. What the first SOUGHT_MAX calls of a name do not have in their arguments is not searched for in its others: most files have neither. */
+/* Of a row. What the first SOUGHT_MAX calls of a name do not have in their arguments is not searched for in its others: most files have
+ * neither. */
 struct sought {
 	uint64_t slowest;           /* the duration of the call whose shape is kept */
 	uint8_t no_shape, no_stack; /* calls without */
