@@ -5,6 +5,7 @@
 
 #include "base/io/jsonfile.h"
 #include "base/process/child.h"
+#include "base/process/orphans.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
@@ -187,11 +188,13 @@ static int mend_main(struct operands *in)
 	if (!opt->quiet)
 		show_promise(&about);
 	char *folder = private_folder();
+	orphans_adopt(); /* what a try leaves, should its server be killed */
 	struct mend_server *server = mend_server_start(
 	    &(struct mend_server_spec){
 		.program = &program, .folder = folder, .steps = own.steps, .confined = about.confined, .memory = own.memory},
 	    &err);
 	if (!server) {
+		orphans_end(ORPHANS_ALL);
 		temp_folder_remove(folder);
 		if (child_signalled())
 			child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
@@ -220,6 +223,7 @@ static int mend_main(struct operands *in)
 	int done = s.goal == MEND_BREAKS ? mend_search_run(&s, &err) : mend_goal_run(&s, &err);
 	mend_journal_close(s.journal);
 	mend_server_stop(server);
+	orphans_end(ORPHANS_ALL);
 	temp_folder_remove(folder);
 	if (child_signalled())
 		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
