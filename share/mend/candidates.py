@@ -152,6 +152,7 @@ class Candidates(Guards, Regions, Parts, Goals):
             self.operators(s, f, st)
             if isinstance(st, ast.If):
                 self.branches(s, f, st)
+                self.skips(s, f, st)
                 self.split(s, f, st)
             if isinstance(st, ast.Assert):
                 self.asserts(s, f, st, st.test, s.seg(st.msg) if st.msg else None)
