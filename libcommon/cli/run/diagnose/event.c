@@ -402,8 +402,8 @@ static bool limit_of_failure(const struct explanation *x, const struct finding *
 	       f->compile[g->compile].generation == f->compile[limit->compile].generation;
 }
 
-/* The exception of a limit with fullgraph=True does not name what changed: what the limit's own finding says is its cause and its fix. Where
- * that has only advice, a higher limit is what keeps the program running. */
+/* The exception of a limit with fullgraph=True does not name what changed: what the limit's own finding says is its cause and its fix.
+ * Where that has only advice, a higher limit is what keeps the program running. */
 static void limits_that_raise(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {
