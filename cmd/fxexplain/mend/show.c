@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <unistd.h>
 
+enum { WIDE = 140 }; /* columns for an edit, why it was refused, and its figures in one line */
+
 static void flush(struct screen *s)
 {
 	struct err err = {.text = ""};
@@ -39,29 +41,31 @@ static struct slice shown_place(struct slice place)
 	return n && place.n > n + 1 && slice_starts(place, cwd) && place.p[n] == '/' ? slice_of(place.p + n + 1, place.n - n - 1) : place;
 }
 
-static void add_clock(struct screen *out, double compile, double step)
+static void add_clock(struct buf *b, double compile, double step)
 {
-	buf_addf(&out->b, "  %.2f s until compiled, %.2f ms a step", compile, step * 1e3);
+	buf_addf(b, "%.2f s until compiled, %.2f ms a step", compile, step * 1e3);
 }
 
+/* What it is; behind it, or below it where that does not fit, why it was refused and its figures. */
 static void line_of_try(struct screen *out, const struct mend_search *s, const struct search_try *t)
 {
 	LOCAL_BUF n = {0};
 	const size_t from = out->b.len;
-	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
-	buf_addf_clean(&out->b, "%-9.*s %-46.*s", SLN(t->kind, 9), SLN(t->title, 60));
-	if (s->goal != MEND_BREAKS) {
-		add_clock(out, t->compile_seconds, t->step_seconds);
-	} else if (t->n.compiles || t->accepted) {
+	put_flat(&n, t->verdict, 100);
+	if (s->goal != MEND_BREAKS || t->n.compiles || t->accepted)
+		buf_adds(&n, n.len ? "; " : "");
+	if (s->goal != MEND_BREAKS)
+		add_clock(&n, t->compile_seconds, t->step_seconds);
+	else if (t->n.compiles || t->accepted)
 		trial_figures(&n, &t->n);
-		buf_addf(&out->b, "  %.*s", SL(buf_slice(&n)));
-	}
-	if (t->verdict.n) {
-		LOCAL_BUF flat = {0};
-		put_flat(&flat, t->verdict, 100);
-		buf_addf(&out->b, ": %.*s", SL(buf_slice(&flat)));
-	}
+	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
+	if (out->width && out->width < WIDE)
+		buf_addf_clean(&out->b, "%-9.*s %.*s", SLN(t->kind, 9), SLN(t->title, 100));
+	else
+		buf_addf_clean(&out->b, "%-9.*s %-46.*s  %.*s", SLN(t->kind, 9), SLN(t->title, 100), SL(buf_slice(&n)));
 	buf_addc(&out->b, '\n');
+	if (out->width && out->width < WIDE && n.len)
+		put_text_line(out, "                    ", buf_slice(&n));
 	put_wraps(out, from, 20);
 }
 
@@ -98,8 +102,10 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 		LOCAL_BUF n = {0};
 		trial_figures(&n, &s->base->n);
 		buf_addf(&out->b, "compiled  %.*s", SL(buf_slice(&n)));
-		if (s->goal != MEND_BREAKS)
-			add_clock(out, s->base->compile_seconds, s->base->step_seconds);
+		if (s->goal != MEND_BREAKS) {
+			buf_adds(&out->b, "  ");
+			add_clock(&out->b, s->base->compile_seconds, s->base->step_seconds);
+		}
 		if (!s->base->equal)
 			buf_addf_clean(&out->b, "; %s%.*s", crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
 				       SLN(crashes ? s->crash : s->base->differs, 200));
@@ -122,7 +128,7 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 	case SEARCH_NONE:
 		buf_adds(&out->b, s->goal == MEND_BREAKS ? "    nothing that was tried makes it go with equal results\n" : "");
 		break;
-	case SEARCH_PROVING: buf_adds(&out->b, "\n  the whole program, with its own backend ...\n"); break;
+	case SEARCH_PROVING: buf_addf(&out->b, "\n  the whole program%s ...\n", s->no_as_is ? "" : ", with its own backend"); break;
 	}
 	flush(out);
 }
