@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 		end_by_signal();
 		die_err(&err);
 	}
-	verifier_guard(&v, &in);
+	verifier_guarded(&v);
 	say_notes(&v);
 	s = screen_make();
 	if (opt.json) {
