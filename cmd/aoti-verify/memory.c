@@ -27,6 +27,7 @@ int verifier_guard(struct verifier *v, const struct operands *in, struct err *er
 					 .operand = made ? operand : in->v + 2,
 					 .n_operand = made ? 1 : in->n - 2,
 					 .how = v->o->how,
+					 .files = &v->files,
 					 .quiet = true};
 	const int r = guard_run(&wo, &v->guard, NULL, err);
 	v->guarded = r >= 0;

@@ -20,6 +20,7 @@ static int run_package(struct verifier *v, struct source *s, const struct operan
 				   .operand = path ? made : in->v + 2,
 				   .n_operand = path ? v->pair.program.contract.n_inputs != 0 : in->n - 2,
 				   .how = v->o->how,
+				   .files = &v->files,
 				   .quiet = true};
 	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
 		wo.how.runs = 2;
@@ -136,8 +137,13 @@ struct alone_run {
 /* The package `runs` times with these numbers. */
 static int run_alone(const struct alone_run *a, uint32_t runs, struct slice given, struct buf *taken, struct err *err)
 {
-	struct watch_options wo = {
-	    .model = a->v->pair.package, .operand = a->operand, .n_operand = a->n, .how = a->v->o->how, .given = given, .quiet = true};
+	struct watch_options wo = {.model = a->v->pair.package,
+				   .operand = a->operand,
+				   .n_operand = a->n,
+				   .how = a->v->o->how,
+				   .files = &a->v->files,
+				   .given = given,
+				   .quiet = true};
 	wo.how.runs = (int)runs;
 	return given_run(&wo, taken, err);
 }
@@ -296,7 +302,7 @@ static int try_dump(struct verifier *v, struct err *err)
 
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
 {
-	*v = (struct verifier){.o = o};
+	*v = (struct verifier){.o = o, .files.lock = PTHREAD_MUTEX_INITIALIZER};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
 	if (custom_ops_ready(o->custom, err) < 0 ||
@@ -336,6 +342,7 @@ void verifier_close(struct verifier *v)
 	v->n_sources = 0;
 	buf_release(&v->notes);
 	guard_release(&v->guard);
+	run_files_release(&v->files);
 	pair_close(&v->pair);
 }
 

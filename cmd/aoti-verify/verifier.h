@@ -46,6 +46,7 @@ struct trial {
 struct verifier {
 	const struct verifier_options *o;
 	struct pair pair;
+	struct run_files files; /* the package's */
 	/* Runs of one process, or a given dump. */
 	struct source {
 		enum input_kind kind;
