@@ -85,8 +85,7 @@ static void keep_in_memory(const char *package)
 		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
 }
 
-/* Values of nodes come and go by the thousand: memory that is free is not given back to the kernel each time, which would fill it with zeros
- * again. */
+/* Values of nodes come and go by the thousand: free memory is kept, instead of having the kernel fill it with zeros each time. */
 static void keep_free_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -203,7 +203,7 @@ static void try_kernels(struct verifier *v, const char *const *operand, int n)
 /* ---- several at a time ---- */
 
 /* Tries are independent of each other, so that a model's process runs while the values of another one are compared. */
-struct try {
+struct attempt {
 	enum { TRY_FIRST, TRY_GUARD, TRY_MORE } what;
 	struct source *s;
 	bool failed;
@@ -212,7 +212,7 @@ struct try {
 struct tries {
 	struct verifier *v;
 	const struct operands *in;
-	struct try *todo;
+	struct attempt *todo;
 	uint32_t n, begun;
 	struct err *err; /* of the first run */
 };
@@ -222,14 +222,14 @@ static int next_try(void *ctx, void *slot)
 	struct tries *t = ctx;
 	if (t->begun == t->n || (t->begun && child_signalled()))
 		return 0;
-	*(struct try *)slot = t->todo[t->begun++];
+	*(struct attempt *)slot = t->todo[t->begun++];
 	return 1;
 }
 
 static int do_try(void *ctx, void *slot)
 {
 	struct tries *t = ctx;
-	struct try *x = slot;
+	struct attempt *x = slot;
 	int r = 0;
 	if (x->what == TRY_GUARD)
 		r = verifier_guard(t->v, t->in, &x->err);
@@ -243,7 +243,7 @@ static int do_try(void *ctx, void *slot)
 static int take_try(void *ctx, void *slot)
 {
 	struct tries *t = ctx;
-	struct try *x = slot;
+	struct attempt *x = slot;
 	if (!x->failed) {
 		if (x->s)
 			add_trials(t->v, x->s);
@@ -262,11 +262,11 @@ static int take_try(void *ctx, void *slot)
 
 enum { TRIES = INPUTS_ALONE - INPUTS_SIZES };
 
-static int try_all(struct verifier *v, const struct operands *in, struct try *todo, uint32_t n, struct err *err)
+static int try_all(struct verifier *v, const struct operands *in, struct attempt *todo, uint32_t n, struct err *err)
 {
 	const unsigned cpus = v->o->custom ? 1 : cpu_count(); /* custom operators are computed by one process, a call at a time */
 	struct tries t = {v, in, todo, n, 0, err};
-	struct try room[TRIES];
+	struct attempt room[TRIES];
 	void *slot[] = {&room[0], &room[1], &room[2]};
 	const struct pipeline p = {.ctx = &t, .read = next_try, .scan = do_try, .reduce = take_try};
 	return n ? pipeline_run(&p, slot, TRIES, cpus < TRIES ? cpus : TRIES) : 0;
@@ -275,13 +275,13 @@ static int try_all(struct verifier *v, const struct operands *in, struct try *to
 /* Memory errors are looked for in a process of its own (memory.c). */
 static int try_first(struct verifier *v, const struct operands *in, struct err *err)
 {
-	struct try todo[] = {{.what = TRY_FIRST, .s = &v->source[0]}, {.what = TRY_GUARD}};
+	struct attempt todo[] = {{.what = TRY_FIRST, .s = &v->source[0]}, {.what = TRY_GUARD}};
 	return try_all(v, in, todo, v->o->how.bounds ? 2 : 1, err);
 }
 
 static void try_more(struct verifier *v, const struct operands *in)
 {
-	struct try todo[TRIES] = {0};
+	struct attempt todo[TRIES] = {0};
 	struct err err;
 	uint32_t n = 0;
 	for (enum input_kind kind = INPUTS_SIZES; kind < INPUTS_ALONE; kind++)

@@ -53,7 +53,7 @@ struct verifier {
 		char *folder; /* private; NULL: given */
 		struct dump dump;
 		struct dump_ran ran;
-		uint32_t model_id; /* which of the models that ran in it */
+		uint32_t model_id;    /* which of the models that ran in it */
 		struct trial **trial; /* those that are not yet the verifier's */
 		uint32_t n_trials, cap_trials;
 	} source[INPUT_KINDS];

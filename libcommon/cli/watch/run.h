@@ -74,7 +74,7 @@ struct run_job {
 	char **argv; /* NULL-terminated */
 	char *folder, *so, *outputs;
 	const char *files; /* where the model's files are: the folder, or that of struct run_files */
-	char *loaded; /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
+	char *loaded;      /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
 	int in_memory;
 	uint64_t max_memory;
 	unsigned timeout_s;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* As torch converts an order that is a number: what is no integer is cut off, NaN and what is too large is negative. */
+/* As torch converts an order: its fraction is cut off; NaN and numbers that are too large are negative. */
 static int64_t order_of(double n) { return n > -1 && n < 0x1p62 ? (int64_t)n : -1; }
 
 /* Angles within -1..1, where the recurrence would lose accuracy. */

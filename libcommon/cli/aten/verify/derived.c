@@ -38,8 +38,8 @@ enum kind { SUM, MEAN, SQUARES, ABOUT, VARIANCE, UNBIASED, MAX, MIN, NORM, EXP, 
 static const unsigned FIRST = BIT(SUM) | BIT(MEAN) | BIT(SQUARES) | BIT(MAX) | BIT(MIN) | BIT(NORM), /* one pass gives them */
     SECOND = BIT(ABOUT) | BIT(VARIANCE) | BIT(UNBIASED);
 
-/* Those kinds that are wanted. */
-static void fold_elements(const double *x, const struct fold *f, const int64_t *over, unsigned wanted, double out[KINDS])
+/* Computes the kinds in `which`; others may be anything. */
+static void fold_elements(const double *x, const struct fold *f, const int64_t *over, unsigned which, double out[KINDS])
 {
 	const double n = (double)f->over;
 	double sum = 0, squares = 0, max = -INFINITY, min = INFINITY, about = 0, e = 0;
@@ -50,11 +50,11 @@ static void fold_elements(const double *x, const struct fold *f, const int64_t *
 		max = v > max ? v : max;
 		min = v < min ? v : min;
 	}
-	for (int64_t i = 0; i < f->over && wanted & SECOND; i++) {
+	for (int64_t i = 0; i < f->over && which & SECOND; i++) {
 		const double d = x[over[i]] - sum / n;
 		about += d * d;
 	}
-	for (int64_t i = 0; i < f->over && wanted & BIT(EXP); i++)
+	for (int64_t i = 0; i < f->over && which & BIT(EXP); i++)
 		e += exp(x[over[i]] - max);
 	const double all[KINDS] = {sum, sum / n, squares, about, about / n, about / (n - 1), max, min, sqrt(squares), e};
 	memcpy(out, all, sizeof(all));
