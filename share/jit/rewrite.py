@@ -1156,7 +1156,7 @@ def _one_fx_of(graph, gm, text, frames, other_stack=lambda node: None):
 def _subgraphs_of(graph, whole, frames, found, seen):
     """torch/_inductor/ir.py, class Subgraph: a member, or in a list, of Conditional, WhileLoop and the like. Its lowering gives its inputs
     and buffers names that begin with its own (graph.py, qualify_name)."""
-    for operation in graph.operations:
+    for operation in getattr(graph, "operations", ()):
         for member in list(vars(operation).values()):
             for sub in member if isinstance(member, (list, tuple)) else (member,):
                 inner = getattr(sub, "graph", None)
