@@ -476,7 +476,10 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 		if (o->n < 4)
 			o->v[o->n++] = v;
 	}
-	buf_addc(t->text, ')');
+	if (!o->n)
+		buf_cut(t->text, from);
+	else
+		buf_addc(t->text, ')');
 	return o->n > 0;
 }
 
