@@ -165,6 +165,16 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	return saved ? named.v.saved : CALL_UNSAVED;
 }
 
+struct ops_view ops_view_before(const struct ops_value *x)
+{
+	struct ops_view v = x->view;
+	if (x->copy) {
+		v.data = x->copy;
+		v.device = DEVICE_CPU;
+	}
+	return v;
+}
+
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
 	      const struct ops_value *x, bool before, const struct tensor_stats *s)
 {

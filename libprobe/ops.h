@@ -402,8 +402,6 @@ void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struc
 		    void *handle);
 /* Fills in x->view, if possible. */
 bool ops_look(const struct model *m, struct ops_value *x, bool again);
-/* The tensor as it was before the call, on the host, if it was copied (.copy). */
-struct ops_view ops_view_before(const struct ops_value *x);
 /* Examines them: reports before and after the call. */
 void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
@@ -418,6 +416,8 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 bool ops_view_of(const struct model *m, void *handle, struct ops_view *v);
 /* The same for one with a known CPU address: half as many queries. */
 bool ops_view_at(const struct model *m, void *handle, const void *data, struct ops_view *v);
+/* The tensor as it was before the call, on the host, if it was copied (.copy). */
+struct ops_view ops_view_before(const struct ops_value *x);
 /* The element at linear index at. */
 double ops_element(const struct ops_view *v, int64_t at);
 /* False if it has no readable data. On a GPU (cuda_readable) only through cuda_copy(). */

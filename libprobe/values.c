@@ -425,16 +425,6 @@ static void make_copies(struct ops_thread *t)
 	}
 }
 
-struct ops_view ops_view_before(const struct ops_value *x)
-{
-	struct ops_view v = x->view;
-	if (x->copy) {
-		v.data = x->copy;
-		v.device = DEVICE_CPU;
-	}
-	return v;
-}
-
 /* What was bad before a call that writes a part of this memory, and is the same now, is not the call's: rows of a loop's result that are
  * not written yet, other slots of a ring buffer. */
 static void leave_out_unchanged(struct ops_value *x)

@@ -162,7 +162,8 @@ static void know_value(struct firstnan *f, const struct fx *x, const struct nan_
 	free(path);
 }
 
-/* Did the memory of what is read hold its node's value before the call? Not if this call writes it, as the parts of a cat, whole or in part. */
+/* Did the memory of what is read hold its node's value before the call? Not if this call writes it, as the parts of a cat, whole or in
+ * part. */
 static bool held_before(const struct nan_call *c, const struct nan_value *v)
 {
 	if (v->unwritten)
@@ -173,8 +174,8 @@ static bool held_before(const struct nan_call *c, const struct nan_value *v)
 	return true;
 }
 
-/* The values of the nodes that the call's buffers hold. written: also what it wrote, if that is clean: where a node cannot be computed, as a
- * random one, but was kept. */
+/* The values of the nodes that the call's buffers hold. written: also what it wrote, if that is clean: where a node cannot be computed, as
+ * a random one, but was kept. */
 static void know_values(struct firstnan *run, const struct fx *x, const struct nan_finding *f, bool written, const char *folder)
 {
 	for (uint32_t i = 0; i < f->call.n_values; i++) {

@@ -9,7 +9,8 @@ for set in ${PLANTED-first fresh third fourth many scaler packages}; do
 	if [ "$set" = packages ]; then
 		run "$python" "$ROOT/tests/live/planted/packages.py" .
 		is "packages: they are made" "$status" 0
-		for name in $(cat out); do
+		mapfile -t names <out
+		for name in "${names[@]}"; do
 			run aoti-nanassert --json --log "$name.json" --against "$name.exported.pt2" "$name.pt2" "$name".[0-9].npy
 		done
 		tap_of "" "$python" "$ROOT/tests/live/planted/packages.py" . --judge
