@@ -411,12 +411,12 @@ static void limits_that_raise(struct explanation *x)
 		if (g->kind != FINDING_FAILURE || g->into != NONE || !limit_raises(g->title))
 			continue;
 		for (uint32_t k = 0; k < x->n_finding && k < LOOKED_AT; k++) {
-			const struct finding *limit = &x->finding[k];
+			struct finding *limit = &x->finding[k];
 			if (!limit_of_failure(x, g, limit))
 				continue;
-			g->fix = limit->fix.n || slice_starts(limit->title, "Accumulated")
-				     ? limit->fix
-				     : SLICE("torch._dynamo.config.recompile_limit = 16    # if the number of variants is small and known");
+			if (!limit->fix.n && !slice_starts(limit->title, "Accumulated"))
+				limit->fix = SLICE("torch._dynamo.config.recompile_limit = 16    # if the number of variants is small and known");
+			g->fix = limit->fix;
 			g->hint = limit->hint;
 			g->cause = g->cause.n ? g->cause : limit->cause;
 			break;
