@@ -5,8 +5,8 @@
 #include "base/io/jsonfile.h"
 #include "base/io/write.h"
 #include "base/json.h"
-#include "base/pool.h"
 #include "base/process/child.h"
+#include "base/process/fairtime.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
 #include "run/kept/kept.h"
@@ -28,8 +28,9 @@ struct program {
 	char *site; /* "PYTHONPATH=..." */
 	struct arena arena;
 	struct child_result r;
-	bool hung, compiled;         /* compiled: there was a graph */
-	double since, looked, spent; /* of what is being done now: look_for_hang() */
+	bool hung, compiled;    /* compiled: there was a graph */
+	double since;           /* of what is being done now: look_for_hang() */
+	struct fair_time spent; /* on it */
 	struct caught caught;
 };
 
@@ -179,21 +180,6 @@ static void find_failure(struct program *p)
 
 /* ---- the run ---- */
 
-static double clock_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* How much of a processor a busy program gets: where three share each, a third. */
-static double share_of_processor(void)
-{
-	double load;
-	const unsigned n = cpu_count();
-	return getloadavg(&load, 1) == 1 && load > n ? n / load : 1;
-}
-
 /* A compile or a run of a graph that takes longer than --timeout hangs, where a machine with more to do than it can gives it more time; the
  * program itself may take as long as it likes. */
 static void look_for_hang(struct program *p, struct child *c)
@@ -201,12 +187,11 @@ static void look_for_hang(struct program *p, struct child *c)
 	struct doing d;
 	if (p->hung || !find_doing(p->folder, &d) || d.since <= 0)
 		return;
-	if (d.since != p->since)
-		p->since = p->looked = d.since, p->spent = 0;
-	const double now = clock_now();
-	p->spent += (now - p->looked) * share_of_processor();
-	p->looked = now;
-	if (p->spent > p->o->timeout) {
+	if (d.since != p->since) {
+		p->since = d.since;
+		fair_time_start(&p->spent);
+	}
+	if (fair_time(&p->spent) > p->o->timeout) {
 		p->hung = true;
 		note("%s: the graph in %s %s has taken more than %d s: it hangs", diag_tool, d.what, d.number, p->o->timeout);
 		child_stop(c);

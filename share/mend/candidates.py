@@ -17,7 +17,8 @@ _order = torch.zeros(1)
 
 
 def _outside(fn):
-    """fn only has effects: one call in the graph instead of a graph break. That it changes _order keeps the call, and the calls in order."""
+    """fn only has effects: a call in the graph, not a graph break. It "changes"
+    _order, so that no call is dropped, nor moved before another."""
     op = torch.library.custom_op("%s::" + fn.__name__.strip("_"), fn, mutates_args=("_order",))
     op.register_fake(lambda *args: None)
     return op
@@ -151,6 +152,7 @@ class Candidates(Guards, Regions, Parts, Goals):
             self.operators(s, f, st)
             if isinstance(st, ast.If):
                 self.branches(s, f, st)
+                self.skips(s, f, st)
                 self.split(s, f, st)
             if isinstance(st, ast.Assert):
                 self.asserts(s, f, st, st.test, s.seg(st.msg) if st.msg else None)

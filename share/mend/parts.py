@@ -68,6 +68,25 @@ class Parts:
         if changes:
             self.add("tensor", "compared with torch.arange() instead of one_hot()", {s.path: s.edit(changes)})
 
+    # ---- a branch that leaves out the rest of a loop's body ----
+
+    def skips(self, s, f, st):
+        """if c: continue; total = total + g(x)   becomes   total = torch.where(c, total, total + g(x))."""
+        if st.orelse or not s.alone(st) or len(st.body) != 1 or not isinstance(st.body[0], ast.Continue) or not isinstance(st.up, ast.For):
+            return
+        block = s.block(st)
+        rest = block[block.index(st) + 1:]
+        python, c = self.condition(s, st.test)
+        rows = self.assignments(s, rest)
+        if python or not rows or len(rows) != len(rest) or not all(s.alone(x) for x in rest):
+            return
+        inside = lambda x: any(y.lineno <= x.lineno <= y.end_lineno for y in rest)
+        lines = ["_skipped = " + c]
+        for x, (name, value) in zip(rest, rows):
+            own = isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name) and all(inside(y) for y in ast.walk(f) if isinstance(y, ast.Name) and y.id == name)
+            lines.append("%s = %s" % (name, value) if own else "%s = torch.where(_skipped, %s, %s)" % (name, name, value))
+        self.add("where", "torch.where: what is skipped is computed, and not taken", {s.path: s.edit([(st, ("\n" + s.indent(st)).join(lines))] + [(s.rows(x), "") for x in rest])})
+
     # ---- a branch that chooses values and has effects ----
 
     def split(self, s, f, st):

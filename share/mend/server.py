@@ -25,6 +25,8 @@ class Server:
         self.rounds, self.view, self.overlays = 1e-3, "", []
         self.sites, self.ref, self.again, self.kept, self.files = {}, {}, {}, {}, {}
         self.volatile = {"parts": set(), "state": set(), "lines": [], "files": set(), "names": []}
+        self.helpers = children()  # who keeps the views (cmd/fxexplain/mend/confine.c)
+        prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what a try leaves, in whatever session, is ours to end
 
     def hello(self):
         began = time.monotonic()
@@ -173,6 +175,7 @@ class Server:
         end = self.wait(pid, folder, began, request.get("timeout", 600))
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
+        self.end_rest()
         result = None
         with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, "result.json")) as f:
             result = json.load(f)
@@ -190,6 +193,14 @@ class Server:
         self.clear_view()
         result["folder"] = folder
         return result
+
+    def end_rest(self):
+        """Processes that the last try left, and theirs: their view is removed next."""
+        while rest := children() - self.helpers:
+            for pid in rest:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
 
     def clear_view(self):
         """What the last try wrote."""

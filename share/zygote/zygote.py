@@ -141,15 +141,22 @@ def kill_in(folder):
                 os.kill(int(pid), signal.SIGKILL)
 
 
+def children():
+    """Processes of which this one is the parent, those it adopted with them."""
+    me, out = str(os.getpid()), set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/stat") as f:
+                if f.read().rpartition(")")[2].split()[1] == me:
+                    out.add(int(pid))
+    return out
+
+
 def kill_children(spared=()):
     """Processes that tests left in their own sessions are now our children. Called when no test runs: only these may be alive."""
-    me = str(os.getpid())
     with contextlib.suppress(ChildProcessError):
         while not spared and os.waitpid(-1, os.WNOHANG)[0]:
             pass
-        for pid in filter(lambda p: p.isdigit() and int(p) not in spared, os.listdir("/proc")):
+        for pid in children() - set(spared):
             with contextlib.suppress(OSError):
-                with open(f"/proc/{pid}/stat") as f:
-                    parent = f.read().rpartition(")")[2].split()[1]
-                if parent == me:
-                    os.kill(int(pid), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)

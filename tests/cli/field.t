@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python3 -c 'import csv, concurrent.futures' 2>/dev/null || skip_all "no python3"
-least=168 most=3
+least=178 most=0
 
 field=$ROOT/tests/field
 run python3 "$field/score.py" "$BUILD" --json

@@ -22,6 +22,11 @@ like "an edit that compiles less is refused" "$(cat out)" 'WORSE-GOOD.*less is c
 like "an edit that differs with aot_eager is refused" "$(cat out)" 'LATE-GOOD.*with aot_eager: parameters differ at step 2'
 like "what is accepted shows its price" "$(cat out)" 'ok +operator +GOOD.*its price: its price'
 like "the end has the figures" "$(cat out)" '[0-9]+ breaks? -> 0, .*9 graph calls -> 4.*proven with aot_eager and as it is; [0-9]+ runs'
+mend -- ./python3-fake app.py x y >out 2>err
+like "what comes next can be pasted" "$(cat out)" 'fxexplain mend -o mend.patch -- ./python3-fake app.py x y
+  patch -p1 < mend.patch'
+mend -- ./python3-fake app.py 'x y' >out 2>err
+like "... where it has no blanks or signs of the shell's" "$(cat out)" 'fxexplain mend -o mend.patch -- \.\.\.'
 unlike "no escape sequence reaches the terminal" "$(cat out)" $'\x1b'
 is "the program is not changed" "$(cat app.py)" "$(cat app.py.was)"
 ok "the patch applies" sh -c 'mkdir p && cp app.py p && cd p && patch -p1 <../p.patch && grep -q "# GOOD" app.py'
@@ -101,6 +106,23 @@ is "nothing is left" "$(find tmp -mindepth 1 | head -3)" ""
 FAKE_WORDS=HANG timeout --preserve-status -s INT 3 fxexplain mend --unconfined -- ./python3-fake app.py >out 2>err
 is "Ctrl-C ends it" "$?" 130
 is "nothing is left then" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp" | head -3)" ""
+# As a shell script's job in the background is: SIGINT is ignored, and stays it; SIGTERM ends all.
+(
+	trap '' INT
+	FAKE_WORDS=HANG exec fxexplain mend --unconfined -- ./python3-fake app.py >out 2>err # timeout(1) would no longer ignore it
+) &
+job=$!
+wait_for() { for _ in {1..100}; do "$@" && return; sleep 0.1; done; return 1; }
+hangs() { [ -n "$(find tmp -path '*/try-3' 2>/dev/null)" ]; }
+ok "a job in the background is running" wait_for hangs
+kill -INT $job
+sleep 0.5
+ok "SIGINT stays ignored in it" grep -q '^State:[[:space:]][^Z]' /proc/$job/status
+kill -TERM $job
+timeout 30 tail --pid=$job -f /dev/null || kill -KILL $job
+wait $job
+is "SIGTERM ends it" "$?" 143
+is "nothing is left then, either" "$(find tmp -mindepth 1 | head -3; pgrep -f "$TMP/tmp" | head -3)" ""
 
 # ---- edits ----
 while IFS= read -r line; do

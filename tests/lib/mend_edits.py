@@ -60,6 +60,9 @@ c = candidates(HEAD + "        for i in range(3):\n            if x.sum() > i:\n
 check("a statement that leaves the loop is no operator", not any(k == "operator" for k, _, _ in c))
 c = candidates(HEAD + "        out = []\n        out.append(x.mean().item())\n        return x, out\n", LINE + 1, {"x": "Tensor:float", "x.mean()": "Tensor:float", "out": "list"})
 check("a list of the function cannot go into an operator", not any(k == "operator" for k, _, _ in c))
+c = candidates(HEAD + "        total, n = 0.0, 0\n        for i in range(3):\n            if x[i].sum() == 0:\n                continue\n            y = x[i].mean()\n            total = total + y\n            n += 1\n        return total / max(1, n)\n", LINE + 2, {"x": "Tensor:float"})
+check("what a loop skips leaves its sums as they are", any(k == "where" and "            _skipped = x[i].sum() == 0\n            y = x[i].mean()\n            total = torch.where(_skipped, total, total + y)\n"
+                                                           "            n = torch.where(_skipped, n, n + (1))\n        return" in t for k, t, _ in c))
 c = candidates("import random\n" + HEAD + "        y = x * (0.9 + random.random())\n        return y\n", LINE + 1, {"random.random()": "float", "x": "Tensor:float"})
 check("a random number is the value of an operator", any(k == "operator" and "return torch.tensor(random.random(), dtype=torch.float64)" in t and "y = x * (0.9 + _random(_order))" in t
                                                          for k, t, _ in c))

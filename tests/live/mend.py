@@ -1,4 +1,4 @@
-"""Scores `fxexplain mend` on composed programs: mend.py FXEXPLAIN PYTHON [--jobs=N] [--today] [--packages=DIR] [--out=DIR] [--table=FILE] PROGRAM... ; TAP,
+"""Scores `fxexplain mend` on composed programs: mend.py FXEXPLAIN PYTHON [--jobs=N] [--budget=SECONDS] [--today] [--packages=DIR] [--out=DIR] [--table=FILE] PROGRAM... ; TAP,
 and a table at the end. --out keeps the documents; mend.py --from=DIR [--table=FILE] scores those of an earlier run. --table writes share/breaks/tried.txt: in how
 many programs each fix was advised and tried, and in how many it worked.
 
@@ -78,11 +78,11 @@ def today(fx, python, path):
         return {"breaks": b, "recompiles": r, "worst_gone": not same}
 
 
-def one(fx, python, path, with_today, out):
+def one(fx, python, path, with_today, out, budget):
     path = os.path.abspath(main_of(path))
     name = os.path.basename(path) if os.path.basename(path) not in MAINS else os.path.basename(os.path.dirname(path))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    p = subprocess.run([fx, "mend", "-q", "--json", "--no-as-is", "--budget=600", "--", python, path], capture_output=True, text=True, cwd=os.path.dirname(path))
+    p = subprocess.run([fx, "mend", "-q", "--json", "--no-as-is", "--budget=" + budget, "--", python, path], capture_output=True, text=True, cwd=os.path.dirname(path))
     d = json.loads(p.stdout) if p.stdout else {"failed": p.stderr.strip()[-300:]}
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     d["cpu"] = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime  # with --jobs=1
@@ -131,7 +131,7 @@ def main():
                     if home is None:
                         print("# %s: its packages cannot be installed" % os.path.basename(p), flush=True)
                 programs = [home for _, home in homes if home is not None]
-            done = pool.map(lambda p: one(fx, python, p, "today" in options, options.get("out")), programs)
+            done = pool.map(lambda p: one(fx, python, p, "today" in options, options.get("out"), options.get("budget", "600")), programs)
         for name, d in done:
             if "failed" in d:
                 rows.append((name, None))

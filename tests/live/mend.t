@@ -30,6 +30,32 @@ else
 	is "the break goes" "$(jq -c '[.before.graph_breaks, .after.graph_breaks, .after.equal]' out)" "[2,0,true]"
 	is "its files are as they were" "$(find . -maxdepth 1 \( -name data -o -name written \))" ./data
 fi
+cat >stuck.py <<'EOS'
+import os, subprocess, time, torch
+torch.compile(lambda x: x * 2)(torch.ones(3))
+subprocess.Popen(["sleep", os.environ["FOR"]], start_new_session=True)
+time.sleep(600)
+EOS
+mkdir tmp
+export FOR=5$RANDOM
+(
+	trap '' INT
+	TMPDIR=$TMP/tmp exec fxexplain mend -- "$python" stuck.py >out 2>err
+) &
+job=$!
+for _ in {1..600}; do
+	if pgrep -f "sleep $FOR" >/dev/null || ! kill -0 $job 2>/dev/null; then break; fi
+	sleep 0.2
+done
+if pgrep -f "sleep $FOR" >/dev/null; then
+	kill -TERM $job
+	timeout 30 tail --pid=$job -f /dev/null || kill -KILL $job
+	wait $job
+	is "SIGTERM ends a job that ignores SIGINT" "$?" 143
+	is "... and what its program has started" "$(pgrep -f "sleep $FOR"; find tmp -mindepth 1 | head -3)" ""
+else
+	skip "SIGTERM" "$(tail -n 2 err | head -1)"
+fi
 cp -r "$ROOT/tests/live/mend" programs
 programs=(programs/hooks.py)
 [ "${PT2_LONG-}" != 1 ] || mapfile -t programs < <(find programs -maxdepth 1 -mindepth 1 | sort)

@@ -178,12 +178,11 @@ static void put_verdict(struct page *p, unsigned because, unsigned prove)
 {
 	const struct component_view *v = &p->x->component[0];
 	LOCAL_BUF title = {0};
-	bool caught = v->failure != NONE && p->x->facts->failure[v->failure].caught;
 	buf_addc(&p->s->b, '\n');
 	put_bold(p->s, explain_verdict_label(v));
 	buf_add_slice(&title, explain_verdict_title(v));
 	put_error(p->s, buf_str(&title));
-	buf_addf(&p->s->b, "%s\n", caught ? " (torch fell back to eager)" : "");
+	buf_addf(&p->s->b, "%s\n", v->fell_back && v->sure != SURE_PROVEN ? " (torch fell back to eager)" : "");
 	terminal_lines(p, "because", v->evidence, because);
 	if (prove)
 		advice_lines(p, "to check", v->experiment, prove);

@@ -5,6 +5,7 @@
 
 #include "base/io/jsonfile.h"
 #include "base/process/child.h"
+#include "base/process/orphans.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
@@ -177,17 +178,23 @@ static int mend_main(struct operands *in)
 	if (own.slow && own.steps < MOST_TIMED)
 		own.steps = MOST_TIMED;
 	mend_program_of(&program, in->command);
-	struct mend_about about = {
-	    .program = &program, .steps = own.steps, .runs = own.runs, .budget = own.budget, .confined = !own.unconfined};
+	struct mend_about about = {.program = &program,
+				   .command = in->command,
+				   .steps = own.steps,
+				   .runs = own.runs,
+				   .budget = own.budget,
+				   .confined = !own.unconfined};
 	const struct slice accused = read_verdict(own.verdict, &arena); /* before anything runs */
 	if (!opt->quiet)
 		show_promise(&about);
 	char *folder = private_folder();
+	orphans_adopt(); /* what a try leaves, should its server be killed */
 	struct mend_server *server = mend_server_start(
 	    &(struct mend_server_spec){
 		.program = &program, .folder = folder, .steps = own.steps, .confined = about.confined, .memory = own.memory},
 	    &err);
 	if (!server) {
+		orphans_end(ORPHANS_ALL);
 		temp_folder_remove(folder);
 		if (child_signalled())
 			child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
@@ -216,6 +223,7 @@ static int mend_main(struct operands *in)
 	int done = s.goal == MEND_BREAKS ? mend_search_run(&s, &err) : mend_goal_run(&s, &err);
 	mend_journal_close(s.journal);
 	mend_server_stop(server);
+	orphans_end(ORPHANS_ALL);
 	temp_folder_remove(folder);
 	if (child_signalled())
 		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});

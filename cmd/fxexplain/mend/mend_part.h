@@ -6,6 +6,7 @@
 
 struct mend_about { /* what was asked, and what the server said */
 	const struct mend_program *program;
+	char *const *command; /* as it was given */
 	int steps, runs, budget;
 	bool confined, cuda;
 	struct slice torch, python, read_only;

@@ -7,11 +7,9 @@
 
 enum { MOST_STEPS = 16, MOST_CANDIDATES = 14 };
 
-static double age(const struct mend_search *s) { return (double)(clock_ns() - s->began) / 1e9; }
-
 bool mend_search_spent(struct mend_search *s)
 {
-	if (age(s) > s->budget)
+	if (fair_time(&s->time) > s->budget)
 		s->ended = "the time of --budget is used up";
 	else if (s->used >= (uint64_t)s->runs)
 		s->ended = "the runs of --runs are used up";
@@ -19,9 +17,9 @@ bool mend_search_spent(struct mend_search *s)
 }
 
 /* Of one try: eight times as long as the compiled program took, or two minutes; never beyond the budget. */
-static int patience(const struct mend_search *s)
+static int patience(struct mend_search *s)
 {
-	double own = s->base ? 8 * s->base->seconds : 600, left = s->budget - age(s) + 10;
+	double own = s->base ? 8 * s->base->seconds : 600, left = s->budget - fair_time(&s->time) + 10;
 	double t = own < 120 ? 120 : own;
 	return (int)(t < left ? t : left < 10 ? 10 : left);
 }
@@ -422,6 +420,7 @@ void mend_search_base(struct mend_search *s)
 int mend_search_start(struct mend_search *s, struct err *err)
 {
 	s->began = clock_ns();
+	fair_time_start(&s->time);
 	mend_search_tell(s, SEARCH_READY, NULL);
 	if (mend_search_eager(s, false, &s->eager, err) < 0)
 		return -1;

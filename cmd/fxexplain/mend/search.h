@@ -23,6 +23,8 @@
 #define MEND_SEARCH_H
 #include "mend/trial.h"
 
+#include "base/process/fairtime.h"
+
 enum mend_goal { MEND_BREAKS, MEND_SLOW, MEND_WRONG };
 struct search_step {                                           /* an accepted edit */
 	struct slice kind, title, price, finding, place, with; /* with: what went with it, one per line */
@@ -64,6 +66,7 @@ struct mend_search {
 	uint32_t n_left, cap_left;
 	uint64_t used; /* runs */
 	int64_t began;
+	struct fair_time time;                                            /* what the budget is of */
 	const char *ended;                                                /* why it stopped early; NULL */
 	struct mend_trial *whole_eager, *whole_base, *whole_best, *as_is; /* the proof at the end; NULL: not done */
 	struct slice as_is_verdict;

@@ -5,6 +5,11 @@
 #include "base/text.h"
 #include "base/tool/diag.h"
 
+#include <limits.h>
+#include <unistd.h>
+
+enum { WIDE = 140 }; /* columns for an edit, why it was refused, and its figures in one line */
+
 static void flush(struct screen *s)
 {
 	struct err err = {.text = ""};
@@ -15,53 +20,65 @@ static void flush(struct screen *s)
 void show_promise(const struct mend_about *a)
 {
 	const char *name = a->program->module ? a->program->module : path_base(a->program->main);
-	note("fxexplain mend: runs %s up to %d times, each time for at most %d steps, and the result to its end; --runs, --steps and "
-	     "--budget change that",
-	     name, a->runs, a->steps);
+	note("fxexplain mend: runs %s up to %d times, for at most %d steps each,", name, a->runs, a->steps);
+	note("  and the result to its end (--runs, --steps; --budget ends the search)");
 	if (a->confined) {
-		note("  kept from it: what it writes goes to a copy of your files that is removed; no network but loopback; Hugging Face "
-		     "offline, experiment trackers off; 4 GiB a file");
-		note("  not covered: a GPU's memory, databases and services that it reaches through a socket file");
+		note("  kept from it: what it writes goes to a copy of your files that is removed;");
+		note("  no network but loopback; Hugging Face offline, experiment trackers off;");
+		note("  4 GiB a file");
+		note("  not covered: a GPU's memory, services that it reaches through a socket file");
 	} else {
-		note("  --unconfined: what it writes and sends is real, each time; only Hugging Face is offline and experiment trackers "
-		     "are off");
+		note("  --unconfined: what it writes and sends is real, each time; only Hugging Face is");
+		note("  offline and experiment trackers are off");
 	}
 }
 
-static void add_clock(struct screen *out, double compile, double step)
+/* "app.py:10 in step": a file below the working directory without that. */
+static struct slice shown_place(struct slice place)
 {
-	buf_addf(&out->b, "  %.2f s until compiled, %.2f ms a step", compile, step * 1e3);
+	char cwd[PATH_MAX];
+	const size_t n = getcwd(cwd, sizeof(cwd)) ? strlen(cwd) : 0;
+	return n && place.n > n + 1 && slice_starts(place, cwd) && place.p[n] == '/' ? slice_of(place.p + n + 1, place.n - n - 1) : place;
 }
 
+static void add_clock(struct buf *b, double compile, double step)
+{
+	buf_addf(b, "%.2f s until compiled, %.2f ms a step", compile, step * 1e3);
+}
+
+/* What it is; behind it, or below it where that does not fit, why it was refused and its figures. */
 static void line_of_try(struct screen *out, const struct mend_search *s, const struct search_try *t)
 {
 	LOCAL_BUF n = {0};
 	const size_t from = out->b.len;
-	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
-	buf_addf_clean(&out->b, "%-9.*s %-46.*s", SLN(t->kind, 9), SLN(t->title, 60));
-	if (s->goal != MEND_BREAKS) {
-		add_clock(out, t->compile_seconds, t->step_seconds);
-	} else if (t->n.compiles || t->accepted) {
+	put_flat(&n, t->verdict, 100);
+	if (s->goal != MEND_BREAKS || t->n.compiles || t->accepted)
+		buf_adds(&n, n.len ? "; " : "");
+	if (s->goal != MEND_BREAKS)
+		add_clock(&n, t->compile_seconds, t->step_seconds);
+	else if (t->n.compiles || t->accepted)
 		trial_figures(&n, &t->n);
-		buf_addf(&out->b, "  %.*s", SL(buf_slice(&n)));
-	}
-	if (t->verdict.n) {
-		LOCAL_BUF flat = {0};
-		put_flat(&flat, t->verdict, 100);
-		buf_addf(&out->b, ": %.*s", SL(buf_slice(&flat)));
-	}
+	put_style(out, t->accepted ? STYLE_STRONG : STYLE_FAINT, t->accepted ? "    ok    " : "    no    ");
+	if (out->width && out->width < WIDE)
+		buf_addf_clean(&out->b, "%-9.*s %.*s", SLN(t->kind, 9), SLN(t->title, 100));
+	else
+		buf_addf_clean(&out->b, "%-9.*s %-46.*s  %.*s", SLN(t->kind, 9), SLN(t->title, 100), SL(buf_slice(&n)));
 	buf_addc(&out->b, '\n');
+	if (out->width && out->width < WIDE && n.len)
+		put_text_line(out, "                    ", buf_slice(&n));
 	put_wraps(out, from, 20);
 }
 
 static void with_it(struct screen *out, const struct search_step *step)
 {
 	struct slice rest = step->with, line;
+	const size_t from = out->b.len;
 	while (slice_line(&rest, &line))
 		if (line.n)
 			put_text_line(out, "              with it went: ", line);
 	if (step->price.n)
 		put_text_line(out, "              its price: ", step->price);
+	put_wraps(out, from, 18);
 }
 
 static void line_of_eager(struct screen *out, const struct mend_search *s)
@@ -85,8 +102,10 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 		LOCAL_BUF n = {0};
 		trial_figures(&n, &s->base->n);
 		buf_addf(&out->b, "compiled  %.*s", SL(buf_slice(&n)));
-		if (s->goal != MEND_BREAKS)
-			add_clock(out, s->base->compile_seconds, s->base->step_seconds);
+		if (s->goal != MEND_BREAKS) {
+			buf_adds(&out->b, "  ");
+			add_clock(&out->b, s->base->compile_seconds, s->base->step_seconds);
+		}
 		if (!s->base->equal)
 			buf_addf_clean(&out->b, "; %s%.*s", crashes ? "compiled crashes, eager does not: " : "differs from eager: ",
 				       SLN(crashes ? s->crash : s->base->differs, 200));
@@ -97,7 +116,7 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 		const size_t from = out->b.len;
 		buf_addc(&out->b, '\n');
 		put_bold(out, "  ");
-		put_style_text(out, STYLE_STRONG, t->place);
+		put_style_text(out, STYLE_STRONG, shown_place(t->place));
 		buf_adds(&out->b, t->place.n ? "  " : "");
 		put_text(out, t->finding);
 		buf_addc(&out->b, '\n');
@@ -109,7 +128,7 @@ void show_event(void *arg, const struct mend_search *s, enum search_event e, con
 	case SEARCH_NONE:
 		buf_adds(&out->b, s->goal == MEND_BREAKS ? "    nothing that was tried makes it go with equal results\n" : "");
 		break;
-	case SEARCH_PROVING: buf_adds(&out->b, "\n  the whole program, with its own backend ...\n"); break;
+	case SEARCH_PROVING: buf_addf(&out->b, "\n  the whole program%s ...\n", s->no_as_is ? "" : ", with its own backend"); break;
 	}
 	flush(out);
 }
@@ -124,15 +143,44 @@ static void change(struct buf *b, const char *what, uint64_t before, uint64_t af
 static void proof(struct buf *b, const struct mend_search *s)
 {
 	const struct mend_trial *w = s->whole_best;
-	buf_addf(b, "parameters, results, state and output are equal to eager's over ");
+	buf_addf(b, "equal to eager over ");
 	put_count(b, w && w->equal ? w->n.steps : mend_search_best(s)->n.steps, "step");
-	buf_adds(b, "; proven with aot_eager");
+	buf_adds(b, ": parameters, results, state and output\nproven with aot_eager");
 	if (s->as_is && s->as_is->equal)
 		buf_adds(b, " and as it is");
 	else if (s->as_is && s->base_as_is_differs)
 		buf_addf_clean(b, "; as it is: %.*s, and so it does without the edits", SLN(s->as_is_verdict, 120));
 	else if (s->as_is)
 		buf_addf_clean(b, "; NOT as it is: %.*s", SLN(s->as_is_verdict, 120));
+}
+
+/* What changed, first what it is about. */
+static void result(struct screen *out, const struct mend_search *s, double seconds)
+{
+	const struct mend_trial *best = mend_search_best(s);
+	const struct trial_figures *a = s->whole_base ? &s->whole_base->n : &s->base->n, *z = s->whole_best ? &s->whole_best->n : &best->n;
+	LOCAL_BUF b = {0};
+	buf_adds(&b, s->whole_best ? "The whole program: " : "");
+	change(&b, "break", a->breaks, z->breaks);
+	buf_adds(&b, ", ");
+	change(&b, "recompile", a->recompiles + a->limits, z->recompiles + z->limits);
+	buf_adds(&b, ", ");
+	change(&b, "graph call", a->calls, z->calls);
+	put_style_text(out, STYLE_STRONG, buf_slice(&b));
+	buf_addc(&out->b, '\n');
+	buf_cut(&b, 0);
+	if (a->skipped)
+		buf_addf(&b, "%llu function%s in Python -> %llu", (unsigned long long)a->skipped, plural(a->skipped),
+			 (unsigned long long)z->skipped);
+	if (z->ops != a->ops && !s->crashes)
+		buf_addf(&b, "%s%llu operations in graphs -> %llu", b.len ? ", " : "", (unsigned long long)a->ops,
+			 (unsigned long long)z->ops);
+	buf_adds(&b, b.len ? "\n" : "");
+	proof(&b, s);
+	buf_addf(&b, "; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
+	struct slice rest = buf_slice(&b), line;
+	while (slice_line(&rest, &line))
+		put_text_line(out, "  ", line);
 }
 
 static void what_is_left(struct screen *out, const struct mend_search *s)
@@ -148,8 +196,9 @@ static void what_is_left(struct screen *out, const struct mend_search *s)
 			put_heading(out, "Left");
 		any = true;
 		explain_add_where(&place, &best->x, g);
+		const size_t start = out->b.len;
 		buf_adds(&out->b, "  ");
-		put_text(out, buf_slice(&place));
+		put_text(out, shown_place(buf_slice(&place)));
 		buf_adds(&out->b, "  ");
 		put_text(out, g->title);
 		if (g->kind == FINDING_RECOMPILE && g->count <= 1)
@@ -158,6 +207,7 @@ static void what_is_left(struct screen *out, const struct mend_search *s)
 		struct slice why = mend_search_why(s, best, g);
 		if (why.n)
 			put_text_line(out, "      ", why);
+		put_wraps(out, start, 6);
 	}
 }
 
@@ -181,31 +231,30 @@ static void end_of_goal(struct screen *out, const struct mend_search *s, double 
 	buf_addf(&out->b, "; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
 }
 
+/* The command once more, as it can be pasted; the search is made again, whose tries the patch is worth. */
+static void again(struct screen *out, const struct mend_about *about)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	LOCAL_BUF b = {0};
+	bool all = true;
+	for (char *const *a = about->command; *a; a++) {
+		all &= **a && (*a)[strspn(*a, plain)] == '\0';
+		buf_addf(&b, " %s", *a);
+	}
+	buf_addf_clean(&out->b, "  fxexplain mend -o mend.patch --%s", all ? buf_str(&b) : " ...");
+	buf_adds(&out->b, "\n  patch -p1 < mend.patch\n  or, in one: fxexplain mend --apply ...; either searches again\n");
+}
+
 void show_end(struct screen *out, const struct mend_search *s, const struct mend_about *about, const char *patch, bool applied)
 {
 	const struct mend_trial *best = mend_search_best(s);
-	const struct trial_figures *a = s->whole_base ? &s->whole_base->n : &s->base->n, *z = s->whole_best ? &s->whole_best->n : &best->n;
 	double seconds = (double)(clock_ns() - s->began) / 1e9 + about->start_seconds;
 	const size_t from = out->b.len;
 	buf_addc(&out->b, '\n');
 	if (s->goal != MEND_BREAKS) {
 		end_of_goal(out, s, seconds);
 	} else if (s->best) {
-		LOCAL_BUF b = {0};
-		buf_adds(&b, s->whole_best ? "The whole program: " : "");
-		change(&b, "break", a->breaks, z->breaks);
-		buf_adds(&b, ", ");
-		change(&b, "recompile", a->recompiles + a->limits, z->recompiles + z->limits);
-		if (a->skipped)
-			buf_adds(&b, ", "), change(&b, "function", a->skipped, z->skipped), buf_adds(&b, " in Python");
-		buf_adds(&b, ", ");
-		change(&b, "graph call", a->calls, z->calls);
-		if (z->ops != a->ops && !s->crashes)
-			buf_addf(&b, ", %llu -> %llu operations in graphs", (unsigned long long)a->ops, (unsigned long long)z->ops);
-		buf_adds(&b, "; ");
-		proof(&b, s);
-		buf_addf(&b, "; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
-		put_style_text(out, STYLE_STRONG, buf_slice(&b));
+		result(out, s, seconds);
 	} else {
 		buf_addf(&out->b, "Nothing that was tried helps; %llu runs, %.0f s\n", (unsigned long long)s->used, seconds);
 	}
@@ -222,8 +271,10 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		put_heading(out, "Edits");
 	for (uint32_t i = 0; i < s->best; i++) {
 		const struct search_step *p = &s->step[i];
-		buf_addf_clean(&out->b, "  %s%.*s%s%.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(p->place),
+		const size_t start = out->b.len;
+		buf_addf_clean(&out->b, "  %s%.*s%s%.*s: %.*s\n", p->dropped ? "(not needed in the end) " : "", SL(shown_place(p->place)),
 			       p->place.n ? ": " : "", SLN(slice_until(p->finding, ": "), 100), SL(p->title));
+		put_wraps(out, start, 4);
 		if (!p->dropped)
 			with_it(out, p);
 	}
@@ -236,7 +287,7 @@ void show_end(struct screen *out, const struct mend_search *s, const struct mend
 		else if (patch && *patch)
 			buf_addf_clean(&out->b, "  patch -p1 < %s\n", patch);
 		else
-			buf_adds(&out->b, "  fxexplain mend -o mend.patch ... and patch -p1 < mend.patch, or fxexplain mend --apply ...\n");
+			again(out, about);
 	}
 	flush(out);
 }

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { WINDOW = 2 << 20, SLOTS = 8, TRACKS_MAX = 4096, NESTED_MAX = 1 << 16 };
+enum { WINDOW = 2 << 20, SLOTS = 8, TRACKS_MAX = 4096, NESTED_MAX = 1 << 16, SOUGHT_MAX = 8 };
 
 struct slot {
 	struct window window;
@@ -16,6 +16,13 @@ struct slot {
 	struct event_span *span;
 	struct event *event;
 	uint32_t n, cap_span, cap_event;
+};
+
+/* Of a row. What the first SOUGHT_MAX calls of a name do not have in their arguments is not searched for in its others: most files have
+ * neither. */
+struct sought {
+	uint64_t slowest;           /* the duration of the call whose shape is kept */
+	uint8_t no_shape, no_stack; /* calls without */
 };
 
 struct reader {
@@ -31,8 +38,8 @@ struct reader {
 	uint32_t last_track;
 	uint32_t *first_row, cap_first; /* by name: the first row, the others by next_row */
 	uint32_t *next_row, cap_next;
-	uint64_t *slowest; /* by row: the duration of the call whose shape is kept */
-	uint32_t cap_slowest;
+	struct sought *sought; /* by row */
+	uint32_t cap_sought;
 	uint32_t other_row[PROFILE_CLASSES];
 	struct json_tape tape;
 	struct buf tmp;
@@ -137,12 +144,12 @@ static uint32_t new_row(struct reader *r, uint32_t name, enum profile_class clas
 	const uint32_t i = p->n_row;
 	GROW(p->row, p->n_row, p->cap_row, 1);
 	GROW(r->next_row, i, r->cap_next, 1);
-	GROW(r->slowest, i, r->cap_slowest, 1);
+	GROW(r->sought, i, r->cap_sought, 1);
 	p->row[p->n_row++] = (struct profile_row){.name = name,
 						  .class = (uint8_t) class,
 						  .min = UINT64_MAX,
 						  .kind = (uint8_t)profile_kind_of(intern_get(&p->names, name), class)};
-	r->slowest[i] = 0;
+	r->sought[i] = (struct sought){0};
 	if (name >= r->cap_first) {
 		const uint32_t old = r->cap_first;
 		GROW(r->first_row, name, r->cap_first, 1);
@@ -236,30 +243,35 @@ static size_t list_length(struct slice v)
 
 static void keep_shape(struct reader *r, uint32_t row, const struct event *e, uint64_t dur)
 {
-	if (!e->args || dur <= r->slowest[row])
+	struct sought *sought = &r->sought[row];
+	if (!e->args || dur <= sought->slowest || sought->no_shape >= SOUGHT_MAX)
 		return;
 	const struct slice v = argument(e, "\"Input Dims\"");
-	if (!v.n || *v.p != '[')
+	if (!v.n || *v.p != '[') {
+		sought->no_shape += !sought->slowest;
 		return;
+	}
 	r->p->has_shapes = true;
 	const size_t n = list_length(v);
 	if (!n)
 		return;
-	r->slowest[row] = dur;
+	sought->slowest = dur;
 	char **shape = &r->p->row[row].shape;
 	free(*shape);
 	*shape = n > PROFILE_SHAPE_MAX ? xasprintf("%.*s...", PROFILE_SHAPE_MAX, v.p) : xstrndup(v.p, n);
 }
 
 /* The first one: all calls of a kernel come from the same lines. */
-static void keep_stack(struct profile_row *row, const struct event *e)
+static void keep_stack(struct profile_row *row, struct sought *sought, const struct event *e)
 {
-	if (row->class != CLASS_KERNEL || row->stack || !e->args)
+	if (row->class != CLASS_KERNEL || row->stack || !e->args || sought->no_stack >= SOUGHT_MAX)
 		return;
 	const struct slice v = argument(e, "\"stack\"");
 	const size_t n = v.n && *v.p == '[' ? list_length(v) : 0;
 	if (n && n <= PROFILE_STACK_MAX)
 		row->stack = xstrndup(v.p, n);
+	else
+		sought->no_stack++;
 }
 
 static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t dur, uint32_t thread)
@@ -308,7 +320,7 @@ static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint
 {
 	const uint32_t track = track_of(r, e);
 	keep_shape(r, row, e, dur);
-	keep_stack(&r->p->row[row], e);
+	keep_stack(&r->p->row[row], &r->sought[row], e);
 	if (r->p->row[row].kind == KIND_STEP && r->p->row[row].class <= CLASS_ANNOTATION)
 		take_step(r, name, ts, dur, track);
 	take_mark(r, track, row, ts, dur);
@@ -443,7 +455,7 @@ static void reader_release(struct reader *r)
 	free(r->cut.span);
 	free(r->first_row);
 	free(r->next_row);
-	free(r->slowest);
+	free(r->sought);
 	buf_release(&r->carry);
 	buf_release(&r->tmp);
 	json_tape_release(&r->tape);

@@ -9,6 +9,7 @@
 
 #include "base/process/browser.h"
 #include "base/process/child.h"
+#include "base/process/orphans.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
 #include "base/tool/tempfolder.h"
@@ -24,11 +25,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -79,45 +76,6 @@ static void list_new(struct run_names *now, const char *dir, const struct run_na
 		qsort(now->v, now->n, sizeof(*now->v), by_version);
 }
 
-/* ---- leftover processes ---- */
-
-/* Processes in a session of their own (daemons) are left alone. */
-static size_t orphans(pid_t *pid, size_t room)
-{
-	char path[64], text[8192];
-	size_t n = 0;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	struct slice rest = slice_of(text, got > 0 ? (size_t)got : 0);
-	while (rest.n && n < room) {
-		const char *blank = slice_chr(rest, ' ');
-		uint64_t id;
-		size_t len = blank ? (size_t)(blank - rest.p) : rest.n;
-		if (slice_u64(slice_of(rest.p, len), &id) && id > 1 && id < INT_MAX && getsid((pid_t)id) == getsid(0))
-			pid[n++] = (pid_t)id;
-		rest = blank ? slice_of(blank + 1, rest.n - len - 1) : slice_of(NULL, 0);
-	}
-	return n;
-}
-
-/* When a command was asked to exit, its children must exit, too. As the nearest subreaper, this process is now their parent. */
-static void end_orphans(void)
-{
-	pid_t pid[256];
-	for (int round = 0; round < 60; round++) {
-		size_t n = orphans(pid, ARRAY_LEN(pid));
-		if (!n)
-			return;
-		for (size_t i = 0; i < n; i++)
-			if (waitpid(pid[i], NULL, WNOHANG) == 0 && (round == 0 || round >= 40))
-				kill(pid[i], round ? SIGKILL : SIGTERM);
-		nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
-	}
-}
-
 /* ---- the command ---- */
 
 struct session {
@@ -155,7 +113,7 @@ static void run_watched(struct session *s)
 	    .grace_ms = GRACE_MS,
 	    .timeout_ms = run_timeout_ms(own.timeout),
 	};
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	orphans_adopt();
 	struct child *c = child_start(&set, &spec, &err);
 	if (!c)
 		die_err(&err);
@@ -170,7 +128,7 @@ static void run_watched(struct session *s)
 	s->r = *child_result(c);
 	s->timed_out = s->r.how == CHILD_TIMED_OUT;
 	if (s->timed_out || child_signalled())
-		end_orphans();
+		orphans_end(ORPHANS_OF_SESSION);
 	tap_close(&tap, &set);
 	s->text_bytes = tap.kept;
 	child_free(&set, c);

@@ -161,6 +161,7 @@ static int put_jit(struct live *l, struct err *err)
 					       {"sitecustomize.py", "sitecustomize.py"},
 					       {"rewrite.py", "rewrite.py"},
 					       {"nodes.py", "nodes.py"},
+					       {"foreach.py", "foreach.py"},
 					       {"scaler.py", "scaler.py"}};
 	char path[PATH_MAX], name[64];
 	in_dir(l, LIVE_FOLDER_JIT, path, sizeof(path));

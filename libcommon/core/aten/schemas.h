@@ -868,6 +868,7 @@
 "prims::fma(Tensor a, Tensor b, Tensor c) -> Tensor",
 "prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) "
 "-> Tensor",
+"prims::prepare_softmax_online(Tensor a, int dim) -> (Tensor, Tensor)",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",

@@ -1,6 +1,7 @@
 import torch
 
 FIX = r"custom_op\(.ns::check., mutates_args="
+OF_MEND = True
 
 seen = []
 

@@ -1,6 +1,7 @@
 import torch
 
 FIX = r"custom_op\(.ns::note., mutates_args="
+OF_MEND = True
 
 history = []
 

@@ -447,8 +447,11 @@ static void became_constant(void **state)
 	}
 	symbol(1, "s16", "[-int_oo, int_oo]");
 	bound(1, BOUND_SPECIALIZED, "s16 = 3", "s16", "3", 9)->sources = text("L['k']");
+	symbol(1, "u0", "[0, int_oo]");
+	bound(1, BOUND_SPECIALIZED, "u0 = 16", "u0", "16", 12);
 	explain_shapes(&x);
-	assert_int_equal(x.n_finding, 2);
+	assert_int_equal(x.n_finding, 3);
+	assert_text(x.finding[2].title, "u0, a number that the data decides, got specialized to 16");
 	const struct finding *g = &x.finding[0];
 	assert_text(g->title, "Size of x at dim 1 was dynamic but got specialized to 6");
 	assert_int_equal(g->loc.line, 3);

@@ -175,6 +175,7 @@ void explain_component(struct explanation *x)
 		for (uint32_t i = row; i != NONE; i = same.next[i], count++)
 			row = f->failure[i].ended ? i : row;
 		struct component_view v = component_judge(&w, row);
+		v.fell_back = f->failure[row].caught && !f->failure[row].ended;
 		const bool survived = evidence_survived(x, &f->failure[row]);
 		component_tell(&w, &v, count, survived);
 		if (!survived)

@@ -272,6 +272,15 @@ static bool judge_others(const struct witnesses *w, const struct fact_failure *r
 		witness(w, r, slice_of(NULL, 0), v);
 		if (cause.n)
 			v->evidence = explain_textf(x, "%.*s\n%.*s", SL(v->evidence), SL(cause));
+		if (slice_has(cause, "SIGKILL")) {
+			v->title = explain_textf(x, "what killed %s: usually the kernel, when memory runs out", c->of);
+			v->why = explain_textf(x, "It only reports that %s was killed by SIGKILL, which comes from outside of it.", c->of);
+			v->hint =
+			    explain_textf(x,
+					  "dmesg | grep -i 'killed process'    # on that machine: did memory run out?\n"
+					  "TORCHINDUCTOR_COMPILE_THREADS=2    # fewer compilers at a time, if it was while compiling\n%s",
+					  c->hint);
+		}
 		return true;
 	} else {
 		return false;
@@ -470,6 +479,11 @@ struct component_view component_judge(const struct witnesses *w, uint32_t row)
 		v.title = SLICE("which part failed: eager was not run");
 	if (check != CHECK_NONE || (!without && (v.component == COMPONENT_EAGER || (unknown && v.component == COMPONENT_NONE))))
 		v.next = evidence_next(check, export && check == CHECK_NONE);
+	else if (r->signal && v.component == COMPONENT_NONE) /* only the shell's line: of a server in C++, or of a program in Python */
+		v.next = explain_textf(x,
+				       "%.*s\nfxexplain run --recheck -- python app.py    # a program in Python: does it crash without "
+				       "torch.compile, too?",
+				       SL(v.minify));
 	evidence_eager(x, r, &v);
 	return v;
 }

@@ -402,7 +402,8 @@ static bool limit_of_failure(const struct explanation *x, const struct finding *
 	       f->compile[g->compile].generation == f->compile[limit->compile].generation;
 }
 
-/* The exception of a limit with fullgraph=True does not name what changed: what the limit's own finding says is its cause and its fix. */
+/* The exception of a limit with fullgraph=True does not name what changed: what the limit's own finding says is its cause and its fix.
+ * Where that has only advice, a higher limit is what keeps the program running. */
 static void limits_that_raise(struct explanation *x)
 {
 	for (uint32_t i = 0; i < x->n_finding && i < LOOKED_AT; i++) {
@@ -413,7 +414,9 @@ static void limits_that_raise(struct explanation *x)
 			const struct finding *limit = &x->finding[k];
 			if (!limit_of_failure(x, g, limit))
 				continue;
-			g->fix = limit->fix;
+			g->fix = limit->fix.n || slice_starts(limit->title, "Accumulated")
+				     ? limit->fix
+				     : SLICE("torch._dynamo.config.recompile_limit = 16    # if the number of variants is small and known");
 			g->hint = limit->hint;
 			g->cause = g->cause.n ? g->cause : limit->cause;
 			break;

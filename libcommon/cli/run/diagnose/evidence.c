@@ -203,7 +203,10 @@ bool evidence_survived(const struct explanation *x, const struct fact_failure *r
 const char *explain_verdict_label(const struct component_view *v)
 {
 	static const char *const label[] = {"Not known yet: ", "Likely cause: ", "Failed: "};
-	return v->unfinished ? "Unfinished: " : v->interrupted ? "Interrupted: " : label[v->sure];
+	return v->unfinished                            ? "Unfinished: "
+	       : v->interrupted                         ? "Interrupted: "
+	       : v->fell_back && v->sure == SURE_PROVEN ? "Fell back to eager: "
+							: label[v->sure];
 }
 
 struct slice explain_verdict_title(const struct component_view *v)

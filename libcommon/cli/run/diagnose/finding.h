@@ -159,6 +159,7 @@ struct component_view {
 	enum basis basis;
 	bool unfinished;        /* nothing failed: the log ends in this component */
 	bool interrupted;       /* nothing failed: Ctrl-C; the title says what was going on */
+	bool fell_back;         /* it was logged, and the program went on in eager */
 	struct slice title;     /* instead of the component's; empty: that */
 	struct slice why, hint; /* for its finding, where the message does not mean what it seems to; empty: as the message says */
 	struct slice next;      /* commands that would tell, where it is not known; one per line */

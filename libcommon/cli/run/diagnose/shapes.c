@@ -276,7 +276,10 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 	const struct fact_bound *guard = guard_of(f, b);
 	const struct fact_loc *loc = b->loc.file == NONE && guard ? &guard->loc : &b->loc;
 	struct slice code = explain_text(x, loc->code);
-	struct slice title = size_source(source, &name, &dim)
+	struct slice symbol = explain_text(x, b->symbol);
+	struct slice title = !source.n ? explain_textf(x, "%.*s, a number that the data decides, got specialized to %.*s",
+						       SLN(symbol, CLIP), SLN(value, CLIP))
+			     : size_source(source, &name, &dim)
 				 ? explain_textf(x, "Size of %.*s at dim %.*s was dynamic but got specialized to %.*s", SLN(name, CLIP),
 						 SLN(dim, CLIP), SLN(value, CLIP))
 				 : explain_textf(x, "%.*s was dynamic but got specialized to %.*s", SLN(source, CLIP), SLN(value, CLIP));
@@ -287,7 +290,8 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 	g->why = SLICE("This line needs the value itself: each new value is a new compilation.");
 	g->evidence = explain_textf(x, "%.*s%s%.*s%s%.*s", SLN(code, CLIP), code.n ? "\n" : "", SLN(expr, CLIP), expr.n ? "\n" : "",
 				    SLN(source, CLIP));
-	g->hint = special_hint(x, source, code);
+	if (source.n)
+		g->hint = special_hint(x, source, code);
 }
 
 /* ---- 0 and 1 ---- */

@@ -198,11 +198,13 @@ const char *log_torch_module(struct slice type)
 	return NULL;
 }
 
-/* An error that another program's logger prints with every line, like vLLM's "ERROR 06-18 08:08:25 [core.py:520] ". Only from
- * what torch's own loggers print did the program go on. */
+/* An error that another program's logger prints with every line, like vLLM's "ERROR 06-18 08:08:25 [core.py:520] ", or a launcher's. Only
+ * from what torch's compiler logs did the program go on. */
 static bool own_error(const struct block *b)
 {
-	return b->record && b->head && (b->head->level == 'E' || b->head->level == 'C') && !slice_find(b->head->source, "torch/");
+	static const char *const launcher[] = {"torch.distributed", "torch/distributed"};
+	return b->head && (b->head->level == 'E' || b->head->level == 'C') &&
+	       (slice_any(b->head->source, launcher, slice_has) || (b->record && !slice_find(b->head->source, "torch/")));
 }
 
 /* The row of an exception; NONE if the text ends or was cut before its name. */
