@@ -264,7 +264,10 @@ enum { TRIES = INPUTS_ALONE - INPUTS_SIZES };
 
 static int try_all(struct verifier *v, const struct operands *in, struct attempt *todo, uint32_t n, struct err *err)
 {
-	const unsigned cpus = v->o->custom ? 1 : cpu_count(); /* custom operators are computed by one process, a call at a time */
+	/* Custom operators are computed by one process, a call at a time; a library without text is probed before each run, by a process that this
+	 * one shares memory with. */
+	const bool one = v->o->custom || !v->pair.has_package || !v->pair.package_of.read;
+	const unsigned cpus = one ? 1 : cpu_count();
 	struct tries t = {v, in, todo, n, 0, err};
 	struct attempt room[TRIES];
 	void *slot[] = {&room[0], &room[1], &room[2]};

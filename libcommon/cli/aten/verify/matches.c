@@ -2,14 +2,13 @@
 #include "aten/verify/verify.h"
 #include <math.h>
 
-static const struct reference *sorting; /* qsort has no argument for it; one thread */
-
 static int64_t numel_of(const struct reference *ref, uint32_t node) { return aten_numel(ref->v[node].tensor); }
 
-static int by_numel(const void *a, const void *b)
+static int by_numel(const void *a, const void *b, void *arg)
 {
+	const struct reference *ref = arg;
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const int64_t m = numel_of(sorting, x), n = numel_of(sorting, y);
+	const int64_t m = numel_of(ref, x), n = numel_of(ref, y);
 	return m != n ? (m > n) - (m < n) : (x > y) - (x < y);
 }
 
@@ -21,8 +20,7 @@ void verify_index(struct verify *v)
 	for (uint32_t i = 0; i < v->ref->n; i++)
 		if (reference_is_tensor(v->ref, i))
 			v->by_numel[v->n_by_numel++] = i;
-	sorting = v->ref;
-	qsort(v->by_numel, v->n_by_numel, sizeof(*v->by_numel), by_numel);
+	qsort_r(v->by_numel, v->n_by_numel, sizeof(*v->by_numel), by_numel, v->ref);
 	for (uint32_t i = 0; i < v->n_by_numel; i++) {
 		const int64_t numel = numel_of(v->ref, v->by_numel[i]);
 		if (!v->n_groups || v->group[v->n_groups - 1].numel != numel)
