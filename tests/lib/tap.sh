@@ -62,4 +62,13 @@ tap_of() {
 		esac
 	done < <("$@" || echo "not ok 0 - $1 ${2##*/} ran to its end")
 }
-done_testing() { echo "1..$tests"; }
+# A command that there is none of, above all a function with another name: bash says so on standard error alone, and the test goes on.
+command_not_found_handle() {
+	echo "$1" >>"$TMP/.not-found"
+	echo "$1: command not found" >&2
+	return 127
+}
+done_testing() {
+	[ ! -s "$TMP/.not-found" ] || fail "each command of the test is there" "$(sort -u "$TMP/.not-found")"
+	echo "1..$tests"
+}
