@@ -351,7 +351,7 @@ void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct op
 		struct ops_value *x = &t->value[i];
 		if (!ops_look(run->model, x, false) || !x->view.data)
 			continue;
-		if (x->view.device == DEVICE_CPU && unreachable(&x->view, device))
+		if (x->view.device == DEVICE_CPU && !x->number && unreachable(&x->view, device))
 			tell_finding(t, run, o, x, "host-pointer");
 		if (x->view.device == DEVICE_CUDA && x->view.device_index >= 0 && x->view.device_index != device)
 			tell_finding(t, run, o, x, "other-device");

@@ -165,6 +165,16 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	return saved ? named.v.saved : CALL_UNSAVED;
 }
 
+struct ops_view ops_view_before(const struct ops_value *x)
+{
+	struct ops_view v = x->view;
+	if (x->copy) {
+		v.data = x->copy;
+		v.device = DEVICE_CPU;
+	}
+	return v;
+}
+
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
 	      const struct ops_value *x, bool before, const struct tensor_stats *s)
 {
@@ -204,9 +214,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 		r.v.element = ops_element(v, x->at - 1);
 	}
 	if (x->keep || (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))) {
-		struct ops_view old = *v;
-		if (before && x->copy)
-			old.data = x->copy;
+		const struct ops_view old = before ? ops_view_before(x) : *v;
 		r.v.saved = save(t, run, &r, call_name, &old, &r.v.place);
 	}
 	ops_append(t, run, &r);

@@ -221,6 +221,7 @@ struct ops_value {
 	bool addressed; /* the model itself requested .view.data: a strided CPU tensor */
 	bool launched;  /* ... for a launch, or a launching function: on any device */
 	bool buffer;    /* a contract buffer created by the model itself: a strided tensor */
+	bool number;    /* a tensor of one element on the host whose number is what a Triton kernel is given: its launcher reads it */
 	bool passes;    /* passes the filters */
 	bool fresh;     /* OPS_FRESH */
 	bool partly;    /* OPS_PART, where values are judged */
@@ -415,6 +416,8 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 bool ops_view_of(const struct model *m, void *handle, struct ops_view *v);
 /* The same for one with a known CPU address: half as many queries. */
 bool ops_view_at(const struct model *m, void *handle, const void *data, struct ops_view *v);
+/* The tensor as it was before the call, on the host, if it was copied (.copy). */
+struct ops_view ops_view_before(const struct ops_value *x);
 /* The element at linear index at. */
 double ops_element(const struct ops_view *v, int64_t at);
 /* False if it has no readable data. On a GPU (cuda_readable) only through cuda_copy(). */

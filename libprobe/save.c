@@ -173,10 +173,14 @@ bool ops_put(const char *path, uint32_t pid, const struct tensor_meta *m, const 
 	int64_t n;
 	if (!d || !tensor_numel(m, &n) || !arena_ready(path, pid))
 		return false;
-	const uint64_t bytes = (uint64_t)n * (uint64_t)d->bytes;
+	uint64_t bytes = (uint64_t)n * (uint64_t)d->bytes;
+	int64_t extent;
+	const bool as_it_is = tensor_is_compact(m) && tensor_extent(m, &extent);
+	if (as_it_is)
+		bytes = (uint64_t)extent;
 	*place = atomic_fetch_add_explicit(&arena.next, (bytes + 63) & ~UINT64_C(63), memory_order_relaxed);
 	struct out o = {.fd = arena.fd, .scratch = scratch, .placed = true, .at = *place};
-	if (tensor_is_contiguous(m)) {
+	if (as_it_is) {
 		put_bytes(&o, data, bytes);
 	} else {
 		add_elements(&o, m, data, n, (size_t)d->bytes);

@@ -277,8 +277,14 @@ void ops_add_handle(struct ops_thread *t, const struct ops_run *run, const struc
 		return;
 	x->view.handle = handle;
 	x->passes = m->ops->call_passes[o->contract_call] & 1;
-	if (a < c->n_args && m->contract.arg[c->arg + a].role != ARG_SCALAR)
-		name_value(m, o, x, &m->contract.arg[c->arg + a]);
+	const struct contract_arg *arg = a < c->n_args ? &m->contract.arg[c->arg + a] : NULL;
+	if (arg && arg->role != ARG_SCALAR) {
+		name_value(m, o, x, arg);
+	} else if (arg && arg->value < m->contract.n_values) {
+		x->number = c->kind == CALL_KERNEL;
+		x->value = arg->value;
+		x->name = m->ops->value_name[arg->value];
+	}
 	/* A tensor returned by a call may be anything, even an opaque one. */
 	if (x->value < m->contract.n_values && m->contract.value[x->value].storage == NONE)
 		x->buffer = false;
@@ -381,7 +387,9 @@ static size_t copy_bytes(const struct ops_value *x, size_t *room)
 {
 	struct tensor_meta m;
 	int64_t bytes;
-	if (x->view.device != DEVICE_CPU || !ops_meta_of(&x->view, &m, &bytes) || bytes <= 0 || (uint64_t)bytes > MAX_COPIES)
+	if (x->view.device != DEVICE_CPU && !cuda_readable())
+		return 0;
+	if (!ops_meta_of(&x->view, &m, &bytes) || bytes <= 0 || (uint64_t)bytes > MAX_COPIES)
 		return 0;
 	*room = ((size_t)bytes + 63) & ~(size_t)63;
 	return (size_t)bytes;
@@ -407,25 +415,21 @@ static void make_copies(struct ops_thread *t)
 		x->copy = NULL;
 		if (!bytes || room > t->cap_copies - at)
 			continue;
-		x->copy = memcpy(t->copies + at, x->view.data, bytes);
+		char *to = t->copies + at;
+		if (x->view.device == DEVICE_CPU)
+			memcpy(to, x->view.data, bytes);
+		else if (!cuda_copy(to, x->view.data, bytes))
+			continue;
+		x->copy = to;
 		at += room;
 	}
-}
-
-/* The tensor as it was before the call. */
-static struct ops_view view_before(const struct ops_value *x)
-{
-	struct ops_view v = x->view;
-	if (x->copy)
-		v.data = x->copy;
-	return v;
 }
 
 /* What was bad before a call that writes a part of this memory, and is the same now, is not the call's: rows of a loop's result that are
  * not written yet, other slots of a ring buffer. */
 static void leave_out_unchanged(struct ops_value *x)
 {
-	const struct ops_view old = view_before(x);
+	const struct ops_view old = ops_view_before(x);
 	struct tensor_stats *s = &x->after;
 	struct tensor_meta m;
 	int64_t bytes, n;
@@ -462,7 +466,9 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 			count_special(x, first ? STATS_ALL : level(), true);
 		if (all || first)
 			tell_value(t, run, o, x, true);
-		if (x->twin || (x->role == CALL_ROLE_INOUT && want & CALLS_KEEP) || (x->partly && bad(x, &x->before))) {
+		/* What it writes a part of is compared with its copy, on the host. */
+		const bool copied = x->twin || (x->role == CALL_ROLE_INOUT && want & CALLS_KEEP) || (x->partly && bad(x, &x->before));
+		if (copied && !(x->partly && x->view.device != DEVICE_CPU)) {
 			x->copy = x->view.data;
 			copies = true;
 		}
@@ -536,7 +542,7 @@ static int count_inputs(struct ops_thread *t, const struct ops_run *run)
 			x->before = twin->before;
 			x->has_before = true;
 		} else if (!x->told && x->copy) {
-			const struct ops_view old = view_before(x);
+			const struct ops_view old = ops_view_before(x);
 			ops_stats(&old, STATS_ALL, &x->before);
 			x->has_before = true;
 		} else if (!x->told && !writes(x)) {

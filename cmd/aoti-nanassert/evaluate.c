@@ -11,7 +11,7 @@ enum { MOST_LINES = 64 };
 /* The graph of a torch.compile graph, and which of its nodes a buffer holds: the JSON of share/jit/rewrite.py, _fx_of. */
 struct fx {
 	struct json_tape t;
-	uint32_t root;
+	uint32_t whole, root; /* the document; the graph that the bad buffer is in: this, or a subgraph */
 	struct graph g;
 	struct slice *stack; /* by node of the root */
 	struct arena arena;
@@ -26,12 +26,30 @@ static void fx_close(struct fx *x)
 	arena_release(&x->arena);
 }
 
-static int fx_open(struct fx *x, const char *json, struct err *err)
+/* "while_loop_body_graph_0_buf1" is of the subgraph "while_loop_body_graph_0"; of nested ones, the inner has the longer name. */
+static uint32_t subgraph_of(const struct fx *x, struct slice buffer)
+{
+	const uint32_t all = json_get(&x->t, x->whole, "subgraphs");
+	uint32_t found = x->whole;
+	size_t longest = 0;
+	if (json_is(&x->t, all, JSON_OBJECT))
+		json_each_pair(&x->t, all, k) {
+			const struct slice name = json_slice(&x->t, k);
+			if (name.n > longest && buffer.n > name.n && buffer.p[name.n] == '_' && !memcmp(buffer.p, name.p, name.n)) {
+				found = k + 1;
+				longest = name.n;
+			}
+		}
+	return found;
+}
+
+static int fx_open(struct fx *x, const char *json, struct slice buffer, struct err *err)
 {
 	*x = (struct fx){0};
 	json_tape_text(&x->t, json, strlen(json));
-	if (json_parse(&x->t, 0, strlen(json), &x->root) < 0)
+	if (json_parse(&x->t, 0, strlen(json), &x->whole) < 0)
 		return err_set(err, EXIT_INPUT, "its graph cannot be read");
+	x->root = subgraph_of(x, buffer);
 	struct buf text = {0};
 	json_add_text(&x->t, x->root, "graph", &text);
 	const int r = fxcode_read(&x->g, buf_slice(&text), "its graph", err);
@@ -65,7 +83,7 @@ static uint32_t node_in(const struct fx *x, const char *table, struct slice name
 
 static struct slice was(const struct fx *x, struct slice name)
 {
-	const uint32_t of = json_get(&x->t, x->root, "was"), at = json_is(&x->t, of, JSON_OBJECT) ? json_find(&x->t, of, name) : NONE;
+	const uint32_t of = json_get(&x->t, x->whole, "was"), at = json_is(&x->t, of, JSON_OBJECT) ? json_find(&x->t, of, name) : NONE;
 	return json_is(&x->t, at, JSON_STRING) ? json_slice(&x->t, at) : SLICE("");
 }
 
@@ -106,6 +124,7 @@ static uint32_t targets_of(const struct fx *x, struct slice name, uint32_t *targ
 	uint32_t n = 0, node = node_in(x, "nodes", name);
 	if (node == NONE && own != NONE && x->g.node[own].op == GRAPH_PLACEHOLDER)
 		node = copied_to(&x->g, own);
+	node = node != NONE ? node : node_in(x, "written", name);
 	if (node != NONE) {
 		target[0] = node;
 		return 1;
@@ -141,6 +160,34 @@ static void know_value(struct firstnan *f, const struct fx *x, const struct nan_
 	if (file)
 		tensor_file_close(file);
 	free(path);
+}
+
+/* Did the memory of what is read hold its node's value before the call? Not if this call writes it, as the parts of a cat, whole or in
+ * part. */
+static bool held_before(const struct nan_call *c, const struct nan_value *v)
+{
+	if (v->unwritten)
+		return false;
+	for (uint32_t i = 0; i < c->n_values && v->storage != NONE && v->v.role == CALL_ROLE_IN; i++)
+		if (dump_written(&c->value[i].v) && c->value[i].storage == v->storage)
+			return false;
+	return true;
+}
+
+/* The values of the nodes that the call's buffers hold. written: also what it wrote, if that is clean: where a node cannot be computed, as
+ * a random one, but was kept. */
+static void know_values(struct firstnan *run, const struct fx *x, const struct nan_finding *f, bool written, const char *folder)
+{
+	for (uint32_t i = 0; i < f->call.n_values; i++) {
+		const struct nan_value *v = &f->call.value[i];
+		if (v->v.before ? held_before(&f->call, v) : written && dump_written(&v->v) && v->v.stats.known && !v->v.stats.nan)
+			know_value(run, x, v, folder);
+	}
+	for (uint32_t i = 0; i < f->call.n_values; i++) {
+		const uint32_t of = f->call.value[i].v.before ? NONE : node_of(x, f->call.value[i].v.buffer, false);
+		if (of != NONE)
+			firstnan_sizes(run, of, &f->call.value[i].v.meta);
+	}
 }
 
 /* ---- results ---- */
@@ -251,26 +298,25 @@ void evaluate_graph(struct session *s, const struct watch *w, struct nan_finding
 		return;
 	struct nan_cause *c = evaluate_new(s);
 	f->why = c;
-	if (fx_open(&x, m->fx, &err) < 0) {
+	if (fx_open(&x, m->fx, f->call.value[f->bad].v.buffer, &err) < 0) {
 		*c = (struct nan_cause){.unknown = arena_slice(&s->evaluated, slice_str(err.text))};
 		fx_close(&x);
 		return;
 	}
 	struct firstnan run;
-	firstnan_open(&run, &x.g, f->what == NAN_INF);
-	run.stack = x.stack;
-	for (uint32_t i = 0; i < f->call.n_values; i++)
-		if (f->call.value[i].v.before)
-			know_value(&run, &x, &f->call.value[i], s->folder);
-	for (uint32_t i = 0; i < f->call.n_values; i++) {
-		const uint32_t of = f->call.value[i].v.before ? NONE : node_of(&x, f->call.value[i].v.buffer, false);
-		if (of != NONE)
-			firstnan_sizes(&run, of, &f->call.value[i].v.meta);
-	}
 	n = targets_of(&x, f->call.value[f->bad].v.buffer, target, ARRAY_LEN(target));
-	if (!n)
-		buf_adds(&run.why, "which node it computes is not recorded");
-	const int found = n ? firstnan_find(&run, target, n, &node) : -1;
+	int found = -1;
+	for (int written = 0; written < 2 && found < 0; written++) {
+		if (written)
+			firstnan_close(&run);
+		firstnan_open(&run, &x.g, f->what == NAN_INF);
+		run.stack = x.stack;
+		know_values(&run, &x, f, written, s->folder);
+		if (!n)
+			buf_adds(&run.why, "which node it computes is not recorded");
+		else
+			found = firstnan_find(&run, target, n, &node);
+	}
 	evaluate_result(s, &run, found, node, c);
 	for (uint32_t i = 0; i < f->call.n_values; i++) {
 		const struct tensor_stats *t = &f->call.value[i].v.stats;

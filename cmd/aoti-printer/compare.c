@@ -280,7 +280,7 @@ static void match_values(struct diff *d, struct diff_row *r, const struct filter
 	}
 	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
 	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
-	for (int how = d->two_types ? BY_NAME_AND_NUMBERS : BY_NAME; how >= (alike ? BY_NAME : BY_PLACE); how--)
+	for (int how = d->two_types ? BY_NAME_AND_NUMBERS : names ? BY_NAME : BY_NUMBERS; how >= (alike ? BY_NAME : BY_PLACE); how--)
 		for (uint32_t i = 0; i < a->n_values && (names || how != BY_NAME); i++)
 			for (uint32_t k = 0; k < b->n_values && !with[i]; k++)
 				if (!taken[k] && stands_for(d, &a->value[i], &b->value[k], (enum stands)how)) {
@@ -315,9 +315,11 @@ static bool value_differs(const struct diff *d, const struct diff_value *v)
 	bool written = dump_written(any);
 	switch (v->what) {
 	case DIFF_SAME:
-	case DIFF_UNSAVED: return false;
-	case DIFF_ONLY_A: return written && !d->two_types; /* an intermediate buffer; its result is compared */
-	case DIFF_ONLY_B: return written && !d->two_types && !d->live;
+	case DIFF_UNSAVED:
+	case DIFF_OTHER: return false;
+	/* On two devices or in two types: an intermediate buffer; its result is compared. */
+	case DIFF_ONLY_A: return written && !d->two_types && !d->two_devices;
+	case DIFF_ONLY_B: return written && !d->two_types && !d->two_devices && !d->live;
 	default: return true;
 	}
 }
@@ -341,7 +343,7 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 static void conclude_row(struct diff *d, struct diff_row *r)
 {
 	bool reads = false;
-	r->in_differs = r->out_differs = r->outputs = false;
+	r->in_differs = r->out_differs = r->outputs = r->parted = false;
 	r->compared = 0;
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
@@ -350,6 +352,7 @@ static void conclude_row(struct diff *d, struct diff_row *r)
 		r->in_differs |= before && different;
 		r->out_differs |= !before && different;
 		r->compared += v->a && v->b;
+		r->parted |= d->two_devices && !before && (!v->a || !v->b || v->what == DIFF_OTHER);
 		r->outputs |= v->a && v->b && v->what != DIFF_UNSAVED && v->a->role == CALL_ROLE_MODEL_OUTPUT;
 		d->differing += different;
 	}
@@ -379,7 +382,9 @@ static bool row_differs(const struct diff *d, const struct diff_row *r)
 {
 	if (r->nodes)
 		return r->out_differs && !r->elsewhere;
-	return r->a && r->b ? r->in_differs || r->out_differs : !r->elsewhere && (r->a || !d->live);
+	if (r->a && r->b && !r->parted)
+		return r->in_differs || r->out_differs;
+	return r->in_differs || r->out_differs || (!r->elsewhere && (r->a || !d->live));
 }
 
 /* On two devices, a call on one side only means less than a call that differs. The outputs of a run differ because of one of its kernels,
@@ -393,7 +398,8 @@ static void judge_rows(struct diff *d)
 			continue;
 		d->different = true;
 		const bool result = r->a && r->b && r->a->kind == DUMP_RUN && !r->in_differs;
-		size_t *first = result ? &whole : r->devices && (!r->a || !r->b) ? &alone : &d->first;
+		const bool one_sided = !r->a || !r->b || !(r->in_differs || r->out_differs);
+		size_t *first = result ? &whole : r->devices && one_sided ? &alone : &d->first;
 		*first = is_earlier(d, i, *first) ? i : *first;
 	}
 	if (d->first == SIZE_MAX)
@@ -411,6 +417,12 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 		if (compare_row(d, i, f, err) < 0)
 			return -1;
 	if (conclude(d, err) < 0)
+		return -1;
+	enum diff_what *was = d->two_devices ? diff_try_others(d) : NULL;
+	const int rc = was ? conclude(d, err) : 0;
+	if (was)
+		diff_keep_others(d, was);
+	if (rc < 0)
 		return -1;
 	diff_settle_devices(d);
 	if (d->nodes)

@@ -10,7 +10,9 @@
 #include "printer.h"
 #include "tensor/close.h"
 
-enum diff_what { DIFF_SAME, DIFF_VALUES, DIFF_SIZES, DIFF_DTYPE, DIFF_ONLY_A, DIFF_ONLY_B, DIFF_UNSAVED };
+/* DIFF_OTHER: on two devices, of an operator that one side gave something else (a bias that the other adds in a later call): the values
+ * differ, and the run ends with the same result all the same. */
+enum diff_what { DIFF_SAME, DIFF_VALUES, DIFF_SIZES, DIFF_DTYPE, DIFF_ONLY_A, DIFF_ONLY_B, DIFF_UNSAVED, DIFF_OTHER };
 struct diff_value {
 	const struct dump_value *a, *b; /* NULL: only the other side has it */
 	enum diff_what what;
@@ -32,8 +34,10 @@ struct diff_row {
 	bool devices; /* the two sides are for two devices, or in two types: */
 	enum diff_alike alike;
 	bool
-	    /* one side only, but not a difference: both end with the same result, so the other side computes it in other calls */
-	    elsewhere;
+	    /* one side only, or what it wrote is, but not a difference: both end with the same result, so the other side computes it in
+	     * other calls */
+	    elsewhere,
+	    parted;       /* on two devices: a tensor that it wrote is on one side only, or DIFF_OTHER */
 	bool nodes;       /* one side is a graph run node by node: */
 	uint32_t pair[2]; /* which of each call's values are paired */
 };
@@ -77,6 +81,8 @@ bool diff_two_types(struct diff *d);
 bool diff_two_devices(const struct diff *d);
 /* After all pairs were compared: which differ by more than the types explain? */
 int diff_judge_rounding(struct diff *d, struct err *err);
+/* Is it a product that may have been computed in TF32 on a side? */
+bool diff_is_product(const struct diff_row *r);
 
 /* ---- diffnodes.c ---- */
 
@@ -104,6 +110,11 @@ void diff_pair_devices(struct diff *d, size_t from);
 /* After all pairs were compared: is the rest of each run computed elsewhere? If not, pairs it by sizes, and these rows are to be
  * compared. */
 void diff_settle_devices(struct diff *d);
+/* After they were judged: makes the results of products that differ DIFF_OTHER, with what reads them. Returns what the values were, for
+ * diff_keep_others; NULL if there is none. To be concluded again. */
+enum diff_what *diff_try_others(struct diff *d);
+/* Undoes that in each run that does not end with the same result now; frees `was`. */
+void diff_keep_others(struct diff *d, enum diff_what *was);
 /* The tensors have the same sizes and similar values: within the tolerance for one type, roughly for two. */
 bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
 bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);

@@ -145,6 +145,56 @@ static bool end_alike(const struct diff_row *r, size_t n)
 	return agree || (last && last->a && last->b && last->compared);
 }
 
+/* What one side names buf2, and the other buf3, is something else: so it is for all that read it. */
+static void set_others(struct diff *d, const struct diff_row *r, const struct diff_value *w, const struct diff_row *end)
+{
+	for (; r < end; r++)
+		for (size_t k = r->value; k < r->value + r->n_values; k++) {
+			struct diff_value *v = &d->value[k];
+			if (v->a && v->b && v->what == DIFF_VALUES && slice_eq(v->a->buffer, w->a->buffer) &&
+			    slice_eq(v->b->buffer, w->b->buffer))
+				v->what = DIFF_OTHER;
+		}
+}
+
+enum diff_what *diff_try_others(struct diff *d)
+{
+	enum diff_what *was = xcalloc(d->n_values + 1, sizeof(*was));
+	bool any = false;
+	for (size_t k = 0; k < d->n_values; k++)
+		was[k] = d->value[k].what;
+	for (size_t i = 0, n; i < d->n_rows; i += n) {
+		n = diff_run_rows(d, i);
+		for (size_t k = i; k < i + n; k++) {
+			const struct diff_row *r = &d->row[k];
+			if (!r->origin || diff_call(r)->kind != DUMP_OP || !diff_is_product(r))
+				continue;
+			for (size_t v = r->value; v < r->value + r->n_values; v++)
+				if (d->value[v].what == DIFF_VALUES && !diff_any(&d->value[v])->before) {
+					set_others(d, r, &d->value[v], &d->row[i + n]);
+					any = true;
+				}
+		}
+	}
+	if (any)
+		return was;
+	free(was);
+	return NULL;
+}
+
+void diff_keep_others(struct diff *d, enum diff_what *was)
+{
+	for (size_t i = 0, n; i < d->n_rows; i += n) {
+		n = diff_run_rows(d, i);
+		if (end_alike(&d->row[i], n))
+			continue;
+		for (size_t r = i; r < i + n; r++)
+			for (size_t k = d->row[r].value; k < d->row[r].value + d->row[r].n_values; k++)
+				d->value[k].what = was[k];
+	}
+	free(was);
+}
+
 void diff_settle_devices(struct diff *d)
 {
 	for (size_t i = 0, n; i < d->n_rows; i += n) {
@@ -152,10 +202,10 @@ void diff_settle_devices(struct diff *d)
 		bool agree = d->row[i].devices && end_alike(&d->row[i], n);
 		for (size_t k = i; k < i + n; k++) {
 			const struct diff_row *r = &d->row[k];
-			if (!r->devices || (r->a && r->b))
+			if (!r->devices || (r->a && r->b && !r->parted))
 				continue;
 			d->row[k].elsewhere = agree;
-			if (!agree && pair_row(d, k, i + n, ALIKE_SIZES))
+			if (!agree && (!r->a || !r->b) && pair_row(d, k, i + n, ALIKE_SIZES))
 				n--;
 		}
 	}

@@ -87,6 +87,8 @@ static double tf32_step(const struct dump_call *c)
 	return c && on_gpu(c) && c->value[0].meta.dtype == DTYPE_F32 && has_word(c->name, products, ARRAY_LEN(products)) ? TF32 : 0;
 }
 
+bool diff_is_product(const struct diff_row *r) { return tf32_step(r->a) > 0 || tf32_step(r->b) > 0; }
+
 /* The coarsest type that either call touches. */
 static double step_of_row(const struct diff *d, const struct diff_row *r)
 {
@@ -99,7 +101,10 @@ static double step_of_row(const struct diff *d, const struct diff_row *r)
 	return step;
 }
 
-static bool measured(const struct diff_value *v) { return v->a && v->b && v->what != DIFF_UNSAVED && !v->close.sizes_differ && v->close.n; }
+static bool measured(const struct diff_value *v)
+{
+	return v->a && v->b && v->what != DIFF_UNSAVED && v->what != DIFF_OTHER && !v->close.sizes_differ && v->close.n;
+}
 
 static bool floats(const struct diff_value *v) { return is_float(v->a->meta.dtype) && is_float(v->b->meta.dtype); }
 
@@ -244,7 +249,8 @@ int diff_judge_rounding(struct diff *d, struct err *err)
 		n = diff_run_rows(d, i);
 		/* A product that has no partner (another's bias is added elsewhere) is compared by what reads it. */
 		for (size_t k = i; d->two_devices && k < i + n; k++)
-			so_far = d->row[k].a && d->row[k].b ? so_far : fmax(so_far, fmax(tf32_step(d->row[k].a), tf32_step(d->row[k].b)));
+			if (!d->row[k].a || !d->row[k].b || d->row[k].parted)
+				so_far = fmax(so_far, fmax(tf32_step(d->row[k].a), tf32_step(d->row[k].b)));
 		/* A run's outputs follow from its calls. */
 		for (int runs = 0; runs < 2; runs++)
 			for (size_t k = i; k < i + n; k++)

@@ -13,7 +13,7 @@ enum {
 
 static const char *diff_what_name(enum diff_what w)
 {
-	static const char *const names[] = {"same", "values", "sizes", "dtype", "only-a", "only-b", "not-saved"};
+	static const char *const names[] = {"same", "values", "sizes", "dtype", "only-a", "only-b", "not-saved", "other"};
 	return names[w];
 }
 
@@ -56,6 +56,7 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	switch (v->what) {
 	case DIFF_SAME: buf_adds(b, "agrees\n"); return;
 	case DIFF_UNSAVED: buf_adds(b, "not saved\n"); return;
+	case DIFF_OTHER: buf_adds(b, "something else, of which both make the same\n"); return;
 	case DIFF_ONLY_A: put_error(s, "only the first has it\n"); return;
 	case DIFF_ONLY_B: put_error(s, "only the second has it\n"); return;
 	case DIFF_SIZES:
@@ -187,8 +188,8 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
-			bool quiet =
-			    v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before || (d->two_types && (!v->a || !v->b));
+			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || v->what == DIFF_OTHER || diff_any(v)->before ||
+				     ((d->two_types || r->elsewhere) && (!v->a || !v->b));
 			if (!all && (quiet || shown++ >= SOME))
 				more += !quiet;
 			else

@@ -8,6 +8,7 @@
 #include "base/broker/broker.h"
 #include "verifier.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
 static struct verifier_options opt = {.error_exitcode = -1, .how.bounds = true};
@@ -84,6 +85,13 @@ static void keep_in_memory(const char *package)
 		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
 }
 
+/* Values of nodes come and go by the thousand: free memory is kept, instead of having the kernel fill it with zeros each time. */
+static void keep_free_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 /* Ends the tool as the signal would have, after removing its files. */
 static void end_by_signal(void)
 {
@@ -120,6 +128,7 @@ int main(int argc, char **argv)
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	format_apply(&spec, &in);
+	keep_free_memory();
 	mapfile_watch();
 	output_fail_writes();
 	keep_in_memory(in.v[1]);
@@ -142,7 +151,7 @@ int main(int argc, char **argv)
 		end_by_signal();
 		die_err(&err);
 	}
-	verifier_guard(&v, &in);
+	verifier_guarded(&v);
 	say_notes(&v);
 	s = screen_make();
 	if (opt.json) {

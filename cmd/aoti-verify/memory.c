@@ -18,7 +18,7 @@ static void take_back(struct verifier *v, struct slice kernel)
 	}
 }
 
-static int guard_inputs(struct verifier *v, const struct operands *in, struct err *err)
+int verifier_guard(struct verifier *v, const struct operands *in, struct err *err)
 {
 	const bool made = in->n == 2 && v->pair.program.contract.n_inputs;
 	FREED char *path = made ? xasprintf("%s/inputs.pt", v->source[0].folder) : NULL;
@@ -27,29 +27,26 @@ static int guard_inputs(struct verifier *v, const struct operands *in, struct er
 					 .operand = made ? operand : in->v + 2,
 					 .n_operand = made ? 1 : in->n - 2,
 					 .how = v->o->how,
+					 .files = &v->files,
 					 .quiet = true};
-	return guard_run(&wo, &v->guard, NULL, err);
+	const int r = guard_run(&wo, &v->guard, NULL, err);
+	v->guarded = r >= 0;
+	return r;
 }
 
-void verifier_guard(struct verifier *v, const struct operands *in)
+void verifier_guarded(struct verifier *v)
 {
-	struct err why = {0};
-	if (v->pair.is_dump || !v->o->how.bounds || !v->n_sources || child_signalled())
-		return;
-	if (guard_inputs(v, in, &why) < 0) {
-		buf_addf(&v->notes, "memory errors could not be looked for: %s\n", why.text);
-		return;
-	}
-	v->guarded = true;
-	for (size_t i = 0; i < v->guard.n; i++)
+	for (size_t i = 0; v->guarded && i < v->guard.n; i++)
 		take_back(v, v->guard.v[i].kernel);
 }
 
 bool verifier_crashed(struct verifier *v, const struct operands *in)
 {
-	if (!v->pair.package || v->n_trials)
+	struct err why;
+	if (!v->pair.package || v->n_trials || v->pair.is_dump || !v->o->how.bounds || !v->n_sources || child_signalled())
 		return false;
-	verifier_guard(v, in);
+	if (!v->guarded && verifier_guard(v, in, &why) < 0)
+		buf_addf(&v->notes, "memory errors could not be looked for: %s\n", why.text);
 	return guard_found(&v->guard) != 0;
 }
 

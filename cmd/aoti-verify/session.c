@@ -1,4 +1,5 @@
 /* session.c - from files to verdicts. */
+#include "base/pool.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
 #include "base/tool/tempfolder.h"
@@ -8,9 +9,19 @@
 
 /* ---- runs ---- */
 
-static int run_package(struct verifier *v, struct source *s, const char *const *operand, int n, struct err *err)
+static char *made_path(const struct source *s) { return xasprintf("%s/inputs.pt", s->folder); }
+
+/* With its own inputs. */
+static int run_package(struct verifier *v, struct source *s, const struct operands *in, struct err *err)
 {
-	struct watch_options wo = {.model = v->pair.package, .operand = operand, .n_operand = n, .how = v->o->how, .quiet = true};
+	FREED char *path = s->kind == INPUTS_GIVEN ? NULL : made_path(s);
+	const char *const made[] = {path};
+	struct watch_options wo = {.model = v->pair.package,
+				   .operand = path ? made : in->v + 2,
+				   .n_operand = path ? v->pair.program.contract.n_inputs != 0 : in->n - 2,
+				   .how = v->o->how,
+				   .files = &v->files,
+				   .quiet = true};
 	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
 		wo.how.runs = 2;
 	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
@@ -33,18 +44,11 @@ static void trial_release(struct trial *t)
 
 static int try_run(struct verifier *v, struct source *s, uint32_t run, struct err *err)
 {
-	const struct trial *before = v->n_trials ? v->trial[v->n_trials - 1] : NULL;
+	const struct trial *before = s->n_trials ? s->trial[s->n_trials - 1] : NULL;
 	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
 	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
-	PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
-	if (held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before && before->source == s ? &before->h : NULL, v->o->max_bytes,
-		      err) < 0)
-		return -1;
-	for (uint32_t i = 0; i + 1 < v->n_trials; i++) { /* each serves the other */
-		verify_proved(&t->h.verify, &v->trial[i]->h.verify);
-		verify_proved(&v->trial[i]->h.verify, &t->h.verify);
-	}
-	return 0;
+	PUSH_TO(s->trial, s->n_trials, s->cap_trials) = t;
+	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before ? &before->h : NULL, v->o->max_bytes, err);
 }
 
 static uint32_t runs_of(const struct source *s)
@@ -66,6 +70,28 @@ static int try_source(struct verifier *v, struct source *s, struct err *err)
 	return n ? 0 : err_set(err, EXIT_INPUT, "'%s' has no kernel call", v->pair.package);
 }
 
+/* What one run proved serves the others: in the order in which they are added. */
+static void add_trials(struct verifier *v, struct source *s)
+{
+	for (uint32_t k = 0; k < s->n_trials; k++) {
+		for (uint32_t i = 0; i < v->n_trials; i++) {
+			verify_proved(&s->trial[k]->h.verify, &v->trial[i]->h.verify);
+			verify_proved(&v->trial[i]->h.verify, &s->trial[k]->h.verify);
+		}
+		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = s->trial[k];
+	}
+	s->n_trials = 0;
+}
+
+static void drop_trials(struct source *s)
+{
+	while (s->n_trials)
+		trial_release(s->trial[--s->n_trials]);
+	free(s->trial);
+	s->trial = NULL;
+	s->cap_trials = 0;
+}
+
 /* ---- what to try ---- */
 
 static bool verifier_found(const struct verifier *v)
@@ -76,26 +102,18 @@ static bool verifier_found(const struct verifier *v)
 	return false;
 }
 
-static struct source *add_source(struct verifier *v, enum input_kind kind)
+static struct source *add_source(struct verifier *v, enum input_kind kind, struct err *err)
 {
 	struct source *s = &v->source[v->n_sources++];
-	*s = (struct source){.kind = kind};
-	return s;
+	*s = (struct source){.kind = kind, .folder = v->pair.is_dump ? NULL : temp_folder(TEMP_VERIFY, err)};
+	return s->folder || v->pair.is_dump ? s : NULL;
 }
 
-/* 1: tried; 0: there are no such inputs. */
-static int try_made(struct verifier *v, enum input_kind kind, struct err *err)
+/* 1: made; 0: there are no such inputs. */
+static int make_inputs(struct verifier *v, struct source *s, struct err *err)
 {
-	struct source *s = add_source(v, kind);
-	if (!(s->folder = temp_folder(TEMP_VERIFY, err)))
-		return -1;
-	char *path = xasprintf("%s/inputs.pt", s->folder);
-	const char *operand[] = {path};
-	int r = inputs_make(&v->pair.program, v->n_trials ? v->trial[0] : NULL, kind, v->o->seed, path, err);
-	if (r > 0 && (run_package(v, s, operand, v->pair.program.contract.n_inputs != 0, err) < 0 || try_source(v, s, err) < 0))
-		r = -1;
-	free(path);
-	return r;
+	FREED char *path = made_path(s);
+	return inputs_make(&v->pair.program, v->n_trials ? v->trial[0] : NULL, s->kind, v->o->seed, path, err);
 }
 
 /* ---- kernels one by one ---- */
@@ -119,8 +137,13 @@ struct alone_run {
 /* The package `runs` times with these numbers. */
 static int run_alone(const struct alone_run *a, uint32_t runs, struct slice given, struct buf *taken, struct err *err)
 {
-	struct watch_options wo = {
-	    .model = a->v->pair.package, .operand = a->operand, .n_operand = a->n, .how = a->v->o->how, .given = given, .quiet = true};
+	struct watch_options wo = {.model = a->v->pair.package,
+				   .operand = a->operand,
+				   .n_operand = a->n,
+				   .how = a->v->o->how,
+				   .files = &a->v->files,
+				   .given = given,
+				   .quiet = true};
 	wo.how.runs = (int)runs;
 	return given_run(&wo, taken, err);
 }
@@ -177,41 +200,109 @@ static void try_kernels(struct verifier *v, const char *const *operand, int n)
 		trial_release(v->trial[--v->n_trials]);
 }
 
-/* Further inputs are optional: one that cannot be tried is only noted. */
-static void try_more(struct verifier *v)
+/* ---- several at a time ---- */
+
+/* Tries are independent of each other, so that a model's process runs while the values of another one are compared. */
+struct attempt {
+	enum { TRY_FIRST, TRY_GUARD, TRY_MORE } what;
+	struct source *s;
+	bool failed;
+	struct err err;
+};
+struct tries {
+	struct verifier *v;
+	const struct operands *in;
+	struct attempt *todo;
+	uint32_t n, begun;
+	struct err *err; /* of the first run */
+};
+
+static int next_try(void *ctx, void *slot)
 {
-	for (enum input_kind kind = INPUTS_SIZES; kind < INPUTS_ALONE; kind++) {
-		const uint32_t n = v->n_trials;
-		struct err err = {0};
-		if (try_made(v, kind, &err) >= 0)
-			continue;
-		if (child_signalled()) /* reported elsewhere */
-			return;
-		buf_addf(&v->notes, "%s could not be tried: %s\n", input_text[kind], err.text);
-		while (v->n_trials > n)
-			trial_release(v->trial[--v->n_trials]);
-	}
+	struct tries *t = ctx;
+	if (t->begun == t->n || (t->begun && child_signalled()))
+		return 0;
+	*(struct attempt *)slot = t->todo[t->begun++];
+	return 1;
 }
 
-static int try_given(struct verifier *v, const char *const *operand, int n, struct err *err)
+static int do_try(void *ctx, void *slot)
 {
-	struct source *s = add_source(v, INPUTS_GIVEN);
-	if (!(s->folder = temp_folder(TEMP_VERIFY, err)))
+	struct tries *t = ctx;
+	struct attempt *x = slot;
+	int r = 0;
+	if (x->what == TRY_GUARD)
+		r = verifier_guard(t->v, t->in, &x->err);
+	else if ((r = x->what == TRY_MORE ? make_inputs(t->v, x->s, &x->err) : 1) > 0)
+		r = run_package(t->v, x->s, t->in, &x->err) < 0 ? -1 : try_source(t->v, x->s, &x->err);
+	x->failed = r < 0;
+	return 0;
+}
+
+/* In order. Only the first run is not optional: what else cannot be tried is noted. */
+static int take_try(void *ctx, void *slot)
+{
+	struct tries *t = ctx;
+	struct attempt *x = slot;
+	if (!x->failed) {
+		if (x->s)
+			add_trials(t->v, x->s);
+		return 0;
+	}
+	if (x->s)
+		drop_trials(x->s);
+	if (x->what == TRY_FIRST)
+		return *t->err = x->err, -1;
+	if (child_signalled()) /* reported elsewhere */
 		return -1;
-	return run_package(v, s, operand, n, err) < 0 ? -1 : try_source(v, s, err);
+	buf_addf(&t->v->notes, "%s could not be %s: %s\n", x->s ? input_text[x->s->kind] : "memory errors", x->s ? "tried" : "looked for",
+		 x->err.text);
+	return 0;
+}
+
+enum { TRIES = INPUTS_ALONE - INPUTS_SIZES };
+
+static int try_all(struct verifier *v, const struct operands *in, struct attempt *todo, uint32_t n, struct err *err)
+{
+	const unsigned cpus = v->o->custom ? 1 : cpu_count(); /* custom operators are computed by one process, a call at a time */
+	struct tries t = {v, in, todo, n, 0, err};
+	struct attempt room[TRIES];
+	void *slot[] = {&room[0], &room[1], &room[2]};
+	const struct pipeline p = {.ctx = &t, .read = next_try, .scan = do_try, .reduce = take_try};
+	return n ? pipeline_run(&p, slot, TRIES, cpus < TRIES ? cpus : TRIES) : 0;
+}
+
+/* Memory errors are looked for in a process of its own (memory.c). */
+static int try_first(struct verifier *v, const struct operands *in, struct err *err)
+{
+	struct attempt todo[] = {{.what = TRY_FIRST, .s = &v->source[0]}, {.what = TRY_GUARD}};
+	return try_all(v, in, todo, v->o->how.bounds ? 2 : 1, err);
+}
+
+static void try_more(struct verifier *v, const struct operands *in)
+{
+	struct attempt todo[TRIES] = {0};
+	struct err err;
+	uint32_t n = 0;
+	for (enum input_kind kind = INPUTS_SIZES; kind < INPUTS_ALONE; kind++)
+		if ((todo[n].s = add_source(v, kind, &err)))
+			todo[n++].what = TRY_MORE;
+	try_all(v, in, todo, n, &err);
 }
 
 static int try_dump(struct verifier *v, struct err *err)
 {
-	struct source *s = add_source(v, INPUTS_GIVEN);
-	return dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->how.model, &s->model_id, err) < 0
-		   ? -1
-		   : try_source(v, s, err);
+	struct source *s = add_source(v, INPUTS_GIVEN, err);
+	if (dump_open(&s->dump, v->pair.package, err) < 0 || pair_choose(&v->pair, &s->dump, v->o->how.model, &s->model_id, err) < 0 ||
+	    try_source(v, s, err) < 0)
+		return -1;
+	add_trials(v, s);
+	return 0;
 }
 
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
 {
-	*v = (struct verifier){.o = o};
+	*v = (struct verifier){.o = o, .files.lock = PTHREAD_MUTEX_INITIALIZER};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
 	if (custom_ops_ready(o->custom, err) < 0 ||
@@ -222,16 +313,17 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 		return try_dump(v, err);
 	child_signals(CHILD_SIGNALS_FORWARD);
 	const bool made = in->n == 2 && v->pair.program.contract.n_inputs;
-	const int r = made ? try_made(v, INPUTS_MADE, err) : try_given(v, in->v + 2, in->n - 2, err);
-	if (r >= 0 && !o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs)
-		try_more(v);
-	if (r >= 0 && (o->alone || !o->no_more) && !verifier_found(v) && !child_signalled()) {
-		char *path = made ? xasprintf("%s/inputs.pt", v->source[0].folder) : NULL;
+	struct source *s = add_source(v, made ? INPUTS_MADE : INPUTS_GIVEN, err);
+	if (!s || (made && make_inputs(v, s, err) < 0) || try_first(v, in, err) < 0)
+		return -1;
+	if (!o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs && !child_signalled())
+		try_more(v, in);
+	if ((o->alone || !o->no_more) && !verifier_found(v) && !child_signalled()) {
+		FREED char *path = made ? made_path(s) : NULL;
 		const char *operand[] = {path};
 		try_kernels(v, made ? operand : in->v + 2, made ? 1 : in->n - 2);
-		free(path);
 	}
-	return r < 0 ? -1 : 0;
+	return 0;
 }
 
 void verifier_close(struct verifier *v)
@@ -242,6 +334,7 @@ void verifier_close(struct verifier *v)
 		trial_release(v->trial[--v->n_trials]);
 	free(v->trial);
 	for (uint32_t i = 0; i < v->n_sources; i++) {
+		drop_trials(&v->source[i]);
 		dump_close(&v->source[i].dump);
 		buf_release(&v->source[i].ran.notes);
 		temp_folder_remove(v->source[i].folder);
@@ -249,6 +342,7 @@ void verifier_close(struct verifier *v)
 	v->n_sources = 0;
 	buf_release(&v->notes);
 	guard_release(&v->guard);
+	run_files_release(&v->files);
 	pair_close(&v->pair);
 }
 

@@ -46,13 +46,16 @@ struct trial {
 struct verifier {
 	const struct verifier_options *o;
 	struct pair pair;
+	struct run_files files; /* the package's */
 	/* Runs of one process, or a given dump. */
 	struct source {
 		enum input_kind kind;
 		char *folder; /* private; NULL: given */
 		struct dump dump;
 		struct dump_ran ran;
-		uint32_t model_id; /* which of the models that ran in it */
+		uint32_t model_id;    /* which of the models that ran in it */
+		struct trial **trial; /* those that are not yet the verifier's */
+		uint32_t n_trials, cap_trials;
 	} source[INPUT_KINDS];
 	uint32_t n_sources;
 	struct trial **trial;
@@ -74,7 +77,10 @@ static inline bool trial_counts(const struct trial *t) { return t->kind != INPUT
 
 /* ---- memory.c ---- */
 
-void verifier_guard(struct verifier *v, const struct operands *in);
+/* One more run, with the first inputs: .guard. */
+int verifier_guard(struct verifier *v, const struct operands *in, struct err *err);
+/* What it found tells of the rows of the trials. */
+void verifier_guarded(struct verifier *v);
 /* The same after a run that failed. True: it found memory errors. */
 bool verifier_crashed(struct verifier *v, const struct operands *in);
 void verifier_guard_show(struct screen *s, const struct verifier *v);

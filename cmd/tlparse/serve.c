@@ -45,12 +45,10 @@ static bool is_own(char *const *argv, int i, int *words)
 int serve_report(const struct tlparse_options *opt, int argc, char **argv)
 {
 	const char *env = getenv("PT2_PYTHON"), *python = env && *env ? env : "python3";
-	FREED char *program = tool_find("tlparse"), *page = NULL, *html = NULL, *script = NULL, *port = xasprintf("%d", opt->port);
+	FREED char *program = tool_or_die("tlparse"), *page = NULL, *html = NULL, *script = NULL, *port = xasprintf("%d", opt->port);
 	FREED const char **v = xcalloc((size_t)argc + 5, sizeof(*v));
 	struct err err;
 	size_t n = 0;
-	if (!program)
-		die(EXIT_ENVIRON, "'tlparse' not found beside this program or in PATH");
 	const bool folder_wanted =
 	    opt->all_ranks || (!opt->html && (opt->overwrite || opt->plain_text || opt->header || opt->export || opt->provenance));
 	const char *path = opt->out ? opt->out : folder_wanted ? "tl_out" : opt->html;

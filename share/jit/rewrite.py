@@ -249,6 +249,7 @@ class Table:
         self.untouched = set()  # storages that were allocated and passed to nothing yet
         self.elements = {}  # "buf5" -> {0: "buf6"}: parts of what a call gave
         self.was = {}  # "buf5" -> "buf3", whose memory it took over: buf5 = buf3; del buf3  # reuse
+        self.passed = set()  # names that some call was given: others hold what was in their memory before
         self._kernels()
         self._functions()
         self._comments()
@@ -453,7 +454,7 @@ class Table:
             if self.values[root][0] == "buffer" and self.values[root][2] is None:
                 self.values[root][2] = self._storage(root, max(len(self.sites) - 1, 0))
             self.values[name] = list(self.values[root])
-            self.was[name] = root
+            self.was[name] = root if root in self.passed else self.was.get(root, root)
             if self.values[name][2] is not None:
                 self.storages[self.values[name][2]][3].add(name)
 
@@ -599,6 +600,8 @@ class Table:
         return site
 
     def _touch(self, names):
+        names = set(names)
+        self.passed |= names
         self.untouched -= {self.values[n][2] for n in names if n in self.values}
 
     def _leaves(self, node):
@@ -1117,26 +1120,74 @@ def _with_caller(stack, caller):
     return stack if own else caller + stack
 
 
-def _fx_of(graph, gm, text="", *_):
+def _fx_of(graph, gm, text=""):
     """The graph that Inductor generated code from, as text, and which node's value each buffer holds (ir.py, assign_origin_node), or what
-    is computed for it. Kept with the compiled graph, so that it is in the cache, too."""
+    is computed for it; the same of its subgraphs (of cond, while_loop), by the prefix of their buffers' names. Kept with the compiled graph,
+    so that it is in the cache, too."""
     import json
 
+    frames = set()
+    fx = _one_fx_of(graph, gm, text, frames)
+    fx["subgraphs"] = _subgraphs_of(graph, gm, frames, {}, set())
+    fx["frames"] = sorted(frames) if frames <= _State.frames else []
+    return json.dumps(fx)
+
+
+def _one_fx_of(graph, gm, text, frames, other_stack=lambda node: None):
     nodes, origins = {}, {}
     for buffer in graph.buffers:
+        if getattr(buffer, "name", "") is None:  # of a template's subgraph: it is never in memory
+            continue
         node = getattr(buffer, "origin_node", None)
         if node is not None:
             nodes[buffer.get_name()] = node.name
         of = buffer.get_origins() if hasattr(buffer, "get_origins") else getattr(buffer, "origins", ())  # a MutationOutput has none
         origins[buffer.get_name()] = [n.name for n in list(of)[:64]]
+    text, gm, written = _one_by_one(gm) or (text, gm, {})
     text = text or gm.print_readable(print_output=False, include_stride=True, include_device=True)
-    stacks, stack, frames = {}, {}, set()
+    stacks, stack = {}, {}
     for n in gm.graph.nodes:
-        if isinstance(n.meta.get("stack_trace"), str):
-            stack[n.name] = stacks.setdefault(_plain_stack(n.meta["stack_trace"]), len(stacks))
-            frames.update(_frames(n.meta["stack_trace"]))
-    return json.dumps({"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "stacks": list(stacks), "stack": stack,
-                       "frames": sorted(frames) if frames <= _State.frames else []})
+        trace = n.meta.get("stack_trace") or other_stack(n)
+        if isinstance(trace, str):
+            stack[n.name] = stacks.setdefault(_plain_stack(trace), len(stacks))
+            frames.update(_frames(trace))
+    return {"graph": _plain_stack(text), "nodes": nodes, "origins": origins, "written": written, "stacks": list(stacks), "stack": stack}
+
+
+def _subgraphs_of(graph, whole, frames, found, seen):
+    """torch/_inductor/ir.py, class Subgraph: a member, or in a list, of Conditional, WhileLoop and the like. Its lowering gives its inputs
+    and buffers names that begin with its own (graph.py, qualify_name)."""
+    for operation in getattr(graph, "operations", ()):
+        for member in list(vars(operation).values()):
+            for sub in member if isinstance(member, (list, tuple)) else (member,):
+                inner = getattr(sub, "graph", None)
+                gm = getattr(inner, "module", None)
+                if type(sub).__name__ != "Subgraph" or id(sub) in seen or gm is None or not getattr(inner, "name", None):
+                    continue
+                seen.add(id(sub))
+                fx = _one_fx_of(inner, gm, "", frames, _stack_elsewhere(gm, whole, getattr(operation, "origin_node", None)))
+                for n in gm.graph.nodes:
+                    if n.op == "placeholder":
+                        fx["nodes"]["%s_%s" % (inner.name, n.name)] = n.name
+                found[inner.name] = fx
+                _subgraphs_of(inner, whole, frames, found, seen)
+    return found
+
+
+def _stack_elsewhere(gm, whole, outer):
+    """The stack of a node that torch has lost: a scan that becomes a while_loop is traced again (torch/_inductor/fx_passes/post_grad.py), and the
+    graph that it was is still there. Else that of the node that runs the subgraph."""
+    if any(isinstance(n.meta.get("stack_trace"), str) for n in gm.graph.nodes):
+        return lambda node: None
+    known = {}
+    for other in whole.modules():
+        for n in getattr(getattr(other, "graph", None), "nodes", ()) if other is not whole else ():
+            trace = n.meta.get("stack_trace")
+            if isinstance(trace, str):
+                key = n.name, str(n.target)
+                known[key] = trace if known.get(key, trace) == trace else None
+    last = outer.meta.get("stack_trace") if outer is not None else None
+    return lambda node: known.get((node.name, str(node.target))) or last
 
 
 def _frames(stack):
@@ -1157,7 +1208,8 @@ def _has_moved(graph):
     import json
 
     fx = json.loads(getattr(graph, "_pt2_fx", None) or "{}")
-    return bool(fx) and ("frames" not in fx or not _State.frames.issuperset(fx["frames"]))
+    # One without subgraphs is of an earlier version of this file.
+    return bool(fx) and ("subgraphs" not in fx or not _State.frames.issuperset(fx["frames"]))
 
 
 def _keep_fx(graph, args, kwargs):
@@ -1183,7 +1235,8 @@ def _arm_table(table, first, number, program=None, fx=None):
     if fx:
         document["fx"] = dict(json.loads(fx), was=table.was)
         if caller:
-            document["fx"]["stacks"] = [_with_caller(t, caller) for t in document["fx"]["stacks"]]
+            for one in (document["fx"], *document["fx"].get("subgraphs", {}).values()):
+                one["stacks"] = [_with_caller(t, caller) for t in one["stacks"]]
     text = json.dumps(document).encode()
     n = len(table.sites)
     given = (ctypes.c_uint32 * (n + 1))(*[s.given | (0x80000000 if s.self_first else 0) for s in table.sites])

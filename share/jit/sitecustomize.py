@@ -17,7 +17,7 @@ import sys
 
 
 class _Rewrite:
-    """Loads rewrite.py, nodes.py and scaler.py when first needed; they cannot be imported by name."""
+    """Loads rewrite.py, nodes.py, scaler.py and foreach.py when first needed; they cannot be imported by name."""
 
     module = None
 
@@ -26,7 +26,7 @@ class _Rewrite:
             import types
 
             module = types.ModuleType("_pt2_rewrite")
-            for part in ("rewrite.py", "nodes.py", "scaler.py"):
+            for part in ("rewrite.py", "nodes.py", "scaler.py", "foreach.py"):
                 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
                 with open(path, encoding="utf-8") as f:
                     text = f.read()

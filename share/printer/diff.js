@@ -24,7 +24,7 @@
   }
   const exact = (v) => typeof v === "string" ? show(v) : v === null ? "?" : String(+v.toPrecision(9));
   const isBad = (v) => v.what === "values" || v.what === "sizes" || v.what === "dtype" || (v.what.startsWith("only-") && v.when === "after");
-  const badCall = (c) => (c.in !== "both" && !c.elsewhere) || c.values.some(isBad);
+  const badCall = (c) => (c.in !== "both" && !c.elsewhere) || c.values.some((v) => isBad(v) && !(c.elsewhere && v.what.startsWith("only-")));
   const outputs = (c) => c.values.filter((v) => v.when === "after");
   const place = (c) => (many ? c.model + ", " : "") + "run " + c.run + (c.kind === "run" ? "" : ", call " + c.call);
   const title = (c) => c.kind === "run" ? "the model's inputs and outputs" : c.kernel;
@@ -69,6 +69,7 @@
     if (v.what === "only-a") return "is only in the first";
     if (v.what === "only-b") return "is only in the second";
     if (v.what === "not-saved") return "was not saved";
+    if (v.what === "other") return "is something else, of which both make the same";
     if (v.what === "same") return "agrees";
     if (v.rms_allowed && isFinite(num(v.times_allowed))) return "relative error " + show(v.rms) + " (rms); rounding explains " + show(v.rms_allowed);
     let t = count(v.differ, "element") + " of " + v.elements.toLocaleString("en") + (v.differ === 1 ? " differs" : " differ");

@@ -98,6 +98,18 @@ is "a tensor that the kernel overwrites is known as it was" "$(jq -r '.findings[
 inf - inf
 add(-inf, inf) = nan at [2]
 /home/user/model.py:8 in forward: return y + g'
+sed 's/^\( *\)buf2 = buf1; del buf1.*/\1buf9 = buf1; del buf1  # reuse\n\1buf2 = buf9; del buf9  # reuse/' graph.py >reused.py
+run aoti-nanassert --json --log f.json -- python3 app.py reused.py 'i = float("inf"); step((1.0, 2.0, i), (1.0, 1.0, -i))'
+is "... under a name whose own value was never in memory" "$(jq -r '.findings[0].why | .status, .text' f.json)" 'found
+add(-inf, inf) = nan at [2]'
+sed '/^class Runner/i def true_graph_0(args):\n    true_graph_0_arg0_1, = args\n    args.clear()\n    true_graph_0_buf0 = empty_strided_cpu((3, ), (1, ), None)\n    cpp_fused_log_0(true_graph_0_arg0_1, true_graph_0_buf0, 3)\n    return (true_graph_0_buf0, )\n
+	s/^\( *\)cpp_fused_log_0(primals_1, buf0, 3)/\1held = [primals_1]\n\1buf7 = true_graph_0(held)\n\1del held\n\1buf0 = buf7[0]/' graph.py >branch.py
+run aoti-nanassert --json --log f.json -- python3 app.py branch.py 'step((1.0, -2.0, 3.0))'
+is "in the branch of a condition: by its own graph, at the line of the condition, where torch has lost the others" \
+	"$(jq -r '.findings[0] | .values[.bad].buffer, (.why | .status, .text, .python)' f.json)" 'true_graph_0_buf0
+found
+log(-2) = nan at [1]
+/home/user/model.py:5 in forward: return torch.cond(p, steep, flat, (w,))'
 unset JITTORCH_FX
 JITTORCH_LIFTED=1 run aoti-nanassert --json --log f.json -- python3 app.py graph.py 'step((float("nan"), 1.0, 1.0))'
 is "parameters that Dynamo lifts come first" "$(jq -r '.findings[0] | .kind, .values[.cause].path' f.json | paste -sd' ')" "constant param_groups[0]['params'][0]"
@@ -488,6 +500,10 @@ like "a scan: what was in an input that a call changes in place" "$(tr -s '\n ' 
 like "... and which command examines that call" "$(cat f.txt)" "again +aoti-nanassert --graph 3_backward --stop-at 1:0 -- python3 app.py inplace.py 'step"
 eval "on_gpu $(sed -n 's/^ *again *//p' f.txt)"
 like "... which finds the same" "$(tr -s '\n ' ' ' <err)" 'NaN in up.weight \(primals_1\), read by triton_poi_fused_add_2 .*1 torch.compile graph'
+
+on_gpu aoti-nanassert --exact --json --log f.json -- python3 app.py inplace.py 'step(); step((1.0, float("nan"), 3.0))'
+is "... it is copied before it is overwritten, and counted" \
+	"$(jq -c '[.findings[0].values[] | select(.role == "inout" and .when == "before")][0] | [.nan, .min, .max]' f.json)" "[1,1,3]"
 
 # ---- a graph that torch 2.13.0 compiles wrongly, against the same one node by node (recorded) ----
 

@@ -5,6 +5,7 @@ in masks, memory that nobody wrote, divisions by what is never 0, and operators 
 import sys
 
 import torch
+import torch.utils.checkpoint
 
 nn, F = torch.nn, torch.nn.functional
 MODELS = []
@@ -131,6 +132,43 @@ for name, f in (("var", lambda x: x.var(1, correction=0)), ("std", lambda x: x.s
                 ("solve", lambda x: torch.linalg.solve(x[:, :4] + 9 * torch.eye(4), x)), ("remainder", lambda x: torch.remainder(x, 2.5)),
                 ("where", lambda x: torch.where(x > 0, x, x.exp() - 1)), ("clamp", lambda x: x.clamp(-1, 1).acos())):
     add(name, f, (4, 8))
+
+# ---- graphs within graphs ----
+
+
+def looped(x):
+    from torch._higher_order_ops import while_loop
+
+    return while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y / (1 + y.abs().sum())), (torch.tensor(0), x * 1.0))[1]
+
+
+def flexible(x):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    mask = create_block_mask(lambda b, h, q, k: (q >= k) & (k >= 2), None, None, 16, 16, device="cpu")  # two rows without keys
+    return flex_attention(x, x, x, block_mask=mask)
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.abs().sqrt()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * x.sign() / (2 * x.abs().sqrt() + 1e-3)
+
+
+add("cond", lambda x: torch.cond(x.sum() > 1e9, lambda x: torch.log(x), lambda x: x.tanh(), (x,)) * 2, (4, 8), grad=False)
+add("while_loop", looped, (4, 8), grad=False)
+add("flex_attention with empty rows", flexible, (1, 2, 16, 16), grad=False)
+add("autograd.Function at 0", lambda x: Double.apply(x * 0), (4, 8))
+add("checkpoint", lambda x: torch.utils.checkpoint.checkpoint(lambda y: torch.sqrt(y.square() + 1e-6), x, use_reentrant=False), (4, 8))
+add("weight_norm", nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(8, 8)), nn.Tanh()), (4, 8))
+add("an empty bag", Lambda(lambda m, x: m.e(torch.tensor([1, 2, 3]), torch.tensor([0, 2, 2])) / x[:3, :4].abs().clamp_min(0.1),
+                           e=nn.EmbeddingBag(10, 4, mode="mean")), (4, 8), grad=False)
 
 
 def one(f, shapes, grad):

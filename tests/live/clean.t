@@ -7,5 +7,6 @@ export TORCHINDUCTOR_COMPILE_THREADS=1 TORCHINDUCTOR_CACHE_DIR=${CLEAN_CACHE-$TM
 run aoti-nanassert --all --json --log found.json -- "$python" "$ROOT/tests/live/clean.py"
 is "no alarm" "$status $(jq -c '[.findings[] | [.model, .kernel, .kind]]' found.json)" "0 []"
 is "nothing is in the way" "$(jq -c .asides found.json)" '[]'
-like "they ran" "$(tail -n 1 out)" '^ran (9[0-9]|1[0-9]{2}) of'
+echo "# $(tail -n 1 out)"
+like "they ran" "$(tail -n 1 out)" '^ran 1[0-9]{2} of'
 done_testing

@@ -12,6 +12,7 @@ prefix is a fair sample. "run" takes the configs in that order and skips those t
 """
 import collections
 import contextlib
+import gc
 import importlib
 import inspect
 import json
@@ -156,26 +157,80 @@ def of_transformers_config(name, small):
     return cls(config), config
 
 
-def guess(name, p, config):
-    """An input of a diffusers model by the name of its parameter."""
-    c = lambda k, d: getattr(config, k, None) or d
-    first = lambda v: v[0] if isinstance(v, (list, tuple)) else v
-    if name in ("sample", "x"):
-        size = c("sample_size", 16)
-        size = min(size if isinstance(size, int) else size[0], 32)
-        return torch.randn(1, c("in_channels", 3), size, size)
-    if name == "hidden_states":
-        size = c("sample_size", 16)
-        return torch.randn(1, c("in_channels", 4), min(size if isinstance(size, int) else 16, 16), min(size if isinstance(size, int) else 16, 16))
-    if name == "timestep":
+def guess(name, config, form):
+    """An input of a diffusers model by the name of its parameter; form: of its main input, "image", "video", "tokens" or "audio"."""
+    def c(key, default):
+        return getattr(config, key, None) or default
+
+    def first(v):
+        return v[0] if isinstance(v, (list, tuple)) else v
+
+    if name in ("sample", "x", "hidden_states", "z"):
+        channels = first(c("in_channels", 4 if name == "hidden_states" else 3))
+        size = first(c("sample_size", 16))
+        size = min(size if isinstance(size, int) else 16, 32 if name == "sample" else 16)
+        return {"image": torch.randn(1, channels, size, size), "video": torch.randn(1, channels, 1 if name == "hidden_states" else 5, size, size),
+                "tokens": torch.randn(1, 16, channels), "audio": torch.randn(1, first(c("audio_channels", channels)), 512)}[form]
+    if "timestep" in name or name in ("t", "sigma"):
         return torch.tensor([3])
-    if name == "encoder_hidden_states":
-        return torch.randn(1, 8, first(c("cross_attention_dim", None)) or first(c("joint_attention_dim", None)) or first(c("caption_channels", 64)))
-    if name == "pooled_projections":
+    if name in ("encoder_hidden_states", "cap_feats"):
+        for key in ("cross_attention_dim", "joint_attention_dim", "text_embed_dim", "caption_channels", "caption_projection_dim", "text_dim", "cap_feat_dim"):
+            if width := first(c(key, None)):
+                return torch.randn(1, 8, width)
+        return torch.randn(1, 8, 64)
+    if name in ("pooled_projections", "prompt_embeds_pooled"):
         return torch.randn(1, c("pooled_projection_dim", 64))
     if name in ("class_labels",):
         return torch.tensor([1])
+    if name in ("encoder_attention_mask", "encoder_hidden_states_mask"):
+        return torch.ones(1, 8, dtype=torch.bool)
+    if name in ("img_ids", "txt_ids"):
+        return torch.zeros(16 if name == "img_ids" else 8, len(c("axes_dims_rope", (0, 0, 0))))
+    if name in ("guidance", "fps"):
+        return torch.tensor([3.0])
+    if name in ("original_size", "target_size", "crop_coords"):
+        return torch.tensor([[16.0, 16.0]])
+    if name == "img_shapes":
+        return [(1, 4, 4)]
     raise TypeError(f"no input for {name}")
+
+
+def of_diffusers_class(name):
+    """The form of its inputs is the first one that runs on the meta device."""
+    import diffusers
+    cls = getattr(diffusers.models, name)
+    takes = inspect.signature(cls.__init__).parameters
+    few = {k: 1 for k in ("num_layers", "num_single_layers", "num_refiner_layers", "layers_per_block") if k in takes}
+    last = TypeError("no inputs")
+    for smaller in ({k: 2 for k in ("num_attention_heads", "num_key_value_heads") if isinstance(getattr(takes.get(k), "default", None), int)}, {}):
+        for form in ("image", "video", "tokens", "audio"):
+            try:
+                def whole():
+                    m = cls(**few, **smaller).eval()
+                    kwargs = {n: guess(n, m.config, form) for n, p in inspect.signature(m.forward).parameters.items()
+                              if (p.default is p.empty or n in ("img_ids", "txt_ids", "guidance")) and p.kind is not p.VAR_KEYWORD}
+                    return m, kwargs
+                with torch.device("meta"), torch.no_grad():
+                    m, kwargs = whole()
+                    m(**kwargs)
+                check_size(m)
+                m, kwargs = whole()
+                return m, (), kwargs
+            except TooLarge:
+                raise
+            except Exception as e:  # noqa: BLE001 - another form, then
+                last = e
+    raise last
+
+
+class TooLarge(Exception):
+    pass
+
+
+def check_size(m):
+    """On the meta device a model costs nothing; a large one is never made."""
+    if sum(p.numel() for p in m.parameters()) > 6e7 and not torch.empty(0).is_meta:
+        raise TooLarge("more than 60 million parameters")
 
 
 def make(library, name, small):
@@ -210,15 +265,7 @@ def make(library, name, small):
         m, config = of_transformers_config(name, small)
         return (m, *transformers_inputs(m, config))
     if library == "diffusers":
-        import diffusers
-        cls = getattr(diffusers.models, name)
-        few = {k: 1 for k in inspect.signature(cls.__init__).parameters if k in ("num_layers", "num_single_layers", "num_refiner_layers")}
-        m = cls(**few)
-        kwargs = {}
-        for n, p in inspect.signature(m.forward).parameters.items():
-            if p.default is p.empty and p.kind is not p.VAR_KEYWORD:
-                kwargs[n] = guess(n, p, m.config)
-        return m, (), kwargs
+        return of_diffusers_class(name)
     import torch_geometric.nn as nn
     x, edges = torch.randn(6, 16), torch.tensor([[0, 1, 2, 3, 4, 5, 0, 2], [1, 2, 3, 4, 5, 0, 3, 5]])
     cls = getattr(nn, name)
@@ -302,10 +349,18 @@ def run_one(library, name, tools):
     """export of one small model, eager's outputs of the exported program, and those of pt2-run; of several builds, each"""
     torch.manual_seed(0)
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
-        m, args, kwargs = make(library, name, True)
+        try:
+            if library != "torch_geometric":
+                large = None
+                with contextlib.suppress(Exception), torch.device("meta"):
+                    large = make(library, name, True)[0]
+                if large is not None:
+                    check_size(large)
+            m, args, kwargs = make(library, name, True)
+            check_size(m)
+        except TooLarge as e:
+            return {"skipped": str(e)}
         m = m.eval()
-        if sum(p.numel() for p in m.parameters()) > 6e7:
-            return {"skipped": "more than 60 million parameters"}
         for p in list(m.parameters()) + list(m.buffers()):  # a layer that begins as zeros would show nothing
             if p.dtype.is_floating_point and p.numel() and not p.count_nonzero():
                 p.normal_(0, 0.02)
@@ -342,10 +397,32 @@ def apart(work, *args):
     return json.loads(text) if text else {"error": "time or memory"}
 
 
+def warm():
+    """Imports and tables that the first export of a process needs, once for all: 1 to 2 s of each config."""
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm, self.linear = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            x = self.norm(self.conv(x)).relu().mean((2, 3))
+            return torch.nn.functional.scaled_dot_product_attention(self.linear(x)[None], x[None], x[None]).softmax(-1)
+
+    torch.set_num_threads(1)
+    for device in ("cpu", "meta"):
+        program = torch.export.export(Net().eval().to(device), (torch.randn(1, 3, 8, 8, device=device),), strict=False)
+    with tempfile.TemporaryDirectory() as folder:
+        torch.export.save(program, f"{folder}/m.pt2")
+    gc.collect()
+    gc.freeze()
+
+
 def each(path, work, most, seconds, first, *more):
+    todo = configs()[first:]
+    warm()
     start, n = time.time(), 0
     with open(path, "a", encoding="utf-8") as out:
-        for library, name in configs()[first:]:
+        for library, name in todo:
             if n >= most or time.time() - start > seconds:
                 break
             at = time.time()

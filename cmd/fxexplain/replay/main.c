@@ -277,9 +277,7 @@ static int run_tool(struct replay *r, struct plan *p, enum replay_what what)
 {
 	struct child_result result;
 	struct err err;
-	FREED char *tool = tool_find(p->v[0]);
-	if (!tool)
-		die(EXIT_ENVIRON, "'%s' not found beside this program or in PATH", p->v[0]);
+	FREED char *tool = tool_or_die(p->v[0]);
 	p->v[0] = tool;
 	FREED char *python = xasprintf("PT2_PYTHON=%s", replay_python(own.python)); /* the Python that runs a graph */
 	const char *const set[] = {python, NULL};

@@ -47,14 +47,12 @@ static void run_again(struct again *a)
 	const struct bundle_about *about = &a->b->about;
 	const struct bundle_file *program = bundle_find(a->b, BUNDLE_PROGRAM);
 	OWNED(arena_release) struct arena arena = {0};
-	FREED char *tool = tool_find("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
+	FREED char *tool = tool_or_die("fxexplain"), *out = xasprintf("%s/explained.txt", a->folder);
 	FREED char *cache = xasprintf("TORCHINDUCTOR_CACHE_DIR=%s/cache", a->folder),
 		   *path = xasprintf("%s/%.*s", a->folder, SL(program->name));
 	FREED const char **argv = xcalloc(ARGS_BEFORE + about->n_argument + 2, sizeof(*argv));
 	FREED const char **env = xcalloc(about->n_env + 3, sizeof(*env));
 	size_t n = 0, k = 0;
-	if (!tool)
-		die(EXIT_ENVIRON, "'fxexplain' not found beside this program or in PATH");
 	const char *const before[ARGS_BEFORE] = {tool, "run", "-q", "--keep", a->kept, "-o", out, "--", replay_python(a->python)};
 	for (; n < ARGS_BEFORE; n++)
 		argv[n] = before[n];

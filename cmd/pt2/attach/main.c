@@ -173,7 +173,7 @@ static int show_findings(const struct top *t)
 {
 	struct child_result r;
 	struct err err;
-	FREED char *fxexplain = tool_find("fxexplain");
+	FREED char *fxexplain = tool_or_die("fxexplain");
 	FREED const char **argv = xcalloc(t->n + 3, sizeof(*argv));
 	size_t n = 0;
 	argv[n++] = fxexplain;
@@ -183,8 +183,6 @@ static int show_findings(const struct top *t)
 			argv[n++] = t->log[i].path;
 	if (n == 2)
 		return EXIT_FINE;
-	if (!fxexplain)
-		die(EXIT_ENVIRON, "cannot find 'fxexplain', a tool of pt2utils: it should lie beside this program");
 	const struct child_spec spec = {.argv = argv, .in.how = CHILD_NULL, .same_group = true};
 	if (child_run(&spec, &r, &err) < 0)
 		die_err(&err);

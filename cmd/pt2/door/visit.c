@@ -170,9 +170,7 @@ static void run_step(struct visit *v, const char *step, bool collect, struct chi
 	struct err err;
 	OWNED(words_release) struct words w = {0};
 	words_of(v, step, &w);
-	FREED char *tool = tool_find(w.v[0]);
-	if (!tool)
-		die(EXIT_ENVIRON, "cannot find '%s', a tool of pt2utils: it should lie beside this program", w.v[0]);
+	FREED char *tool = tool_or_die(w.v[0]);
 	free(w.v[0]);
 	w.v[0] = xstrdup(tool);
 	struct child_spec spec = {
@@ -201,9 +199,9 @@ static void run_step(struct visit *v, const char *step, bool collect, struct chi
 
 int visit_become(const char *tool, const char *first, char *const *args, struct err *err)
 {
-	FREED char *file = tool_find(tool);
+	FREED char *file = tool_need(tool, err);
 	if (!file)
-		return err_set(err, EXIT_ENVIRON, "cannot find '%s', a tool of pt2utils: it should lie beside this program", tool);
+		return -1;
 	size_t n = 0;
 	while (args[n])
 		n++;

@@ -252,12 +252,10 @@ static int report(const struct answers *a, const struct operands *in)
 {
 	struct child_result r;
 	struct err err;
-	FREED char *tlparse = tool_find("tlparse");
+	FREED char *tlparse = tool_or_die("tlparse");
 	FREED const char **argv = xcalloc(a->n * (size_t)in->n + 8, sizeof(*argv));
 	FREED char **path = xcalloc(a->n * (size_t)in->n + 1, sizeof(*path));
 	size_t n = 0, n_path = 0;
-	if (!tlparse)
-		die(EXIT_ENVIRON, "cannot find 'tlparse', a tool of pt2utils: it should lie beside this program");
 	argv[n++] = tlparse;
 	argv[n++] = "--all-ranks-html";
 	argv[n++] = "--no-browser";

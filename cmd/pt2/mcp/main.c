@@ -616,14 +616,6 @@ static void release(struct server *s)
 	temp_folder_remove(s->temp);
 }
 
-static char *tool_or_die(const char *name)
-{
-	char *path = tool_find(name);
-	if (!path)
-		die(EXIT_ENVIRON, "cannot find '%s', a tool of pt2utils: it should lie beside this program", name);
-	return path;
-}
-
 static int mcp_main(struct operands *in)
 {
 	struct server s = {.rpc = {.in = STDIN_FILENO, .out = STDOUT_FILENO, .frame = RPC_LINES}};

@@ -257,7 +257,8 @@ static int open_in_file(struct dump_tensor *t, const struct dump *d, const struc
 	const struct dump_file *f = file_of(d, v->file);
 	int64_t bytes;
 	t->meta = v->meta;
-	tensor_contiguous(&t->meta);
+	if (!tensor_is_compact(&t->meta))
+		tensor_contiguous(&t->meta);
 	if (!f || v->meta.n_dim < 0 || !tensor_extent(&t->meta, &bytes) || v->place > f->map.bytes.n ||
 	    (uint64_t)bytes > f->map.bytes.n - v->place)
 		return err_set(err, EXIT_INPUT, "'%s/%.*s' does not hold %.*s", d->path, SL(v->file), SL(v->buffer));

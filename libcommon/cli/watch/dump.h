@@ -29,7 +29,7 @@
  *     values            its tensors: buffer, path (a constant's module path), arg, role ("in", "out", "inout", "constant",
  *                       "model-input", "model-output"), when ("before", "after"), dtype, device, sizes, strides, address (of the first
  *                       element, in that process: tensors that share memory have overlapping ranges), file, place (private
- *                       folders of a tool only, dump_run(): where its elements begin in a file of all tensors); and the
+ *                       folders of a tool only, dump_run(): where it begins in a file of all tensors); and the
  *                       statistics: elements, nan, inf, neg_inf, zeros, min, max, mean, first_bad
  *
  * .npy has no strides, and no bfloat16: sizes, strides and dtype in the index are those in the process, t.meta those of
@@ -51,7 +51,7 @@
 
 struct dump_value {
 	struct slice buffer, path, file; /* "" if there is none */
-	bool together;                   /* the file is of many tensors; it is at .place, row-major */
+	bool together;                   /* the file is of many tensors; it is at .place (CALL_SAVED_ARENA) */
 	uint64_t place;
 	uint32_t arg;
 	enum call_role role;

@@ -44,12 +44,15 @@ static const char *runtime(struct arena *a, const struct run_options *o, struct 
 
 /* ---- the folder ---- */
 
-static char *in_folder(struct run_job *j, struct slice name)
+static char *path_in(struct run_job *j, const char *folder, struct slice name)
 {
 	char path[PATH_MAX + 256];
-	int n = snprintf(path, sizeof(path), "%s/%.*s", j->folder, SLN(name, 240));
+	int n = snprintf(path, sizeof(path), "%s/%.*s", folder, SLN(name, 240));
 	return arena_strndup(&j->arena, path, (size_t)n);
 }
+
+static char *in_folder(struct run_job *j, const char *name) { return path_in(j, j->folder, slice_str(name)); }
+static char *in_files(struct run_job *j, struct slice name) { return path_in(j, j->files, name); }
 
 /* A name that cannot leave the folder. */
 static bool plain_name(struct slice name)
@@ -75,11 +78,40 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 		const struct package_file *f = &pkg->file[m->file[i]];
 		if (!plain_name(f->name))
 			return err_set(err, EXIT_INPUT, "'%s' has a file with an invalid name: '%.*s'", pkg->path, SLN(f->name, 80));
-		if (put_file(pkg, m->file[i], in_folder(j, f->name), err) < 0)
+		if (put_file(pkg, m->file[i], in_files(j, f->name), err) < 0)
 			return -1;
 		*size += f->size;
 	}
 	return 0;
+}
+
+/* Into the job's own folder, or that of all jobs of this model. */
+static int place_files(struct run_job *j, struct run_files *shared, struct package *pkg, const struct package_model *m, uint64_t *size,
+		       struct err *err)
+{
+	char *new = NULL;
+	int r = 0;
+	if (!shared) {
+		j->files = j->folder;
+		return unpack(j, pkg, m, size, err);
+	}
+	pthread_mutex_lock(&shared->lock);
+	if (!shared->folder && (j->files = new = temp_folder(TEMP_RUN, err)))
+		r = unpack(j, pkg, m, &shared->size, err);
+	if (r < 0)
+		temp_folder_remove(new);
+	else if (new)
+		shared->folder = new;
+	j->files = shared->folder;
+	*size = shared->size;
+	pthread_mutex_unlock(&shared->lock);
+	return j->files ? 0 : -1;
+}
+
+void run_files_release(struct run_files *f)
+{
+	temp_folder_remove(f->folder);
+	f->folder = NULL;
 }
 
 /* A library is mapped to be executed, which a folder may forbid. */
@@ -88,7 +120,7 @@ static int avoid_noexec(struct run_job *j, struct package *pkg, const struct pac
 	struct statvfs fs;
 	char path[32];
 	j->loaded = j->so;
-	if (statvfs(j->folder, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
+	if (statvfs(j->files, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
 		return 0;
 	j->in_memory = memfd_create("model", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (j->in_memory < 0)
@@ -160,7 +192,7 @@ static int put_weights(struct run_job *j, struct package *pkg, const struct pack
 	int carries = weights_of_package(&carried, pkg, m, err), r = -1;
 	if (carries < 0 || (!carries && !o->how.weights))
 		return carries;
-	*path = in_folder(j, SLICE("weights.run"));
+	*path = in_folder(j, "weights.run");
 	if (!o->how.weights) {
 		r = put_fitted(j, &carried, o->contract, false, *path, err);
 		*size += all_bytes(&carried);
@@ -341,20 +373,20 @@ static int prepare_job(struct run_job *j, struct package *pkg, const struct tens
 		return -1;
 	if (j->gpu && !has_cuda(torch)) /* the runner says so, too; a sealed tool may not even start one unconfined */
 		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so beside it", torch);
-	if (!(j->folder = temp_folder(TEMP_RUN, err)) || unpack(j, pkg, m, &size, err) < 0)
+	if (!(j->folder = temp_folder(TEMP_RUN, err)) || place_files(j, o->files, pkg, m, &size, err) < 0)
 		return -1;
-	const char *inputs = in_folder(j, SLICE("inputs.run")), *weights;
+	const char *inputs = in_folder(j, "inputs.run"), *weights;
 	if (put_weights(j, pkg, m, o, &weights, &size, err) < 0)
 		return -1;
-	j->so = in_folder(j, pkg->file[m->so].name);
-	j->outputs = in_folder(j, SLICE("outputs.run"));
+	j->so = in_files(j, pkg->file[m->so].name);
+	j->outputs = in_folder(j, "outputs.run");
 	j->max_memory = o->max_memory ? o->max_memory : (16ull << 30) + 4 * size;
 	j->timeout_s = o->how.timeout_s ? (unsigned)o->how.timeout_s : 600;
 	if (put_inputs(inputs, in, n_in, err) < 0 || avoid_noexec(j, pkg, m, err) < 0)
 		return -1;
 	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, weights,
-		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
-		     m->extern_nodes ? in_folder(j, pkg->file[m->extern_nodes].name) : NULL, load, o);
+		     m->weights_blob ? in_files(j, pkg->file[m->weights_blob].name) : NULL,
+		     m->extern_nodes ? in_files(j, pkg->file[m->extern_nodes].name) : NULL, load, o);
 	return 0;
 }
 

@@ -43,10 +43,21 @@
 #include "watch/runfile.h"
 #include "watch/runopt.h"
 
+#include <pthread.h>
+
 enum { RUN_MAX_LOAD = 16, RUN_IN_MEMORY = 3 };
+
+/* The files of one model, unpacked for the first of several jobs, which may run at the same time: {.lock = PTHREAD_MUTEX_INITIALIZER}. */
+struct run_files {
+	pthread_mutex_t lock;
+	char *folder;
+	uint64_t size;
+};
+void run_files_release(struct run_files *f); /* after the jobs */
 
 struct run_options {
 	struct run_how how;
+	struct run_files *files; /* NULL: the job has its own */
 	const struct contract
 	    *contract;        /* of the model: names, shapes and layout of the weights; NULL: only what its own functions report */
 	unsigned threads;     /* OpenMP; 0: OMP_NUM_THREADS, else one per processor */
@@ -62,7 +73,8 @@ struct run_options {
 struct run_job {
 	char **argv; /* NULL-terminated */
 	char *folder, *so, *outputs;
-	char *loaded; /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
+	const char *files; /* where the model's files are: the folder, or that of struct run_files */
+	char *loaded;      /* what the child loads it from, as this process names it: so, or where nothing may be executed .in_memory */
 	int in_memory;
 	uint64_t max_memory;
 	unsigned timeout_s;

@@ -402,6 +402,7 @@ static int run_file(struct watch *w, struct err *err)
 	struct run_options ro = {
 	    .how = o->how,
 	    .contract = &w->loaded->contract,
+	    .files = o->files,
 	    .watched = true,
 	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,
 	};

@@ -30,8 +30,9 @@ struct watch_options {
 	const char *const *operand;
 	int n_operand;
 	struct run_how how;
-	struct slice given; /* with CALLS_GIVE (given.h): a private copy is made */
-	bool no_exec;       /* fails with a reason: the question cannot be answered without running the model */
+	struct run_files *files; /* unpacked once for several runs; or NULL */
+	struct slice given;      /* with CALLS_GIVE (given.h): a private copy is made */
+	bool no_exec;            /* fails with a reason: the question cannot be answered without running the model */
 	/* ... or a command */
 	char **command;
 	const struct watch_recorded *recorded; /* it runs a bundle's graph again; or NULL */

@@ -90,6 +90,24 @@ static bool functional_name(struct slice name, char *to, size_t room)
 	return true;
 }
 
+/* Of some, the functional form has another overload name. "pow.Scalar" exists, too: a number to the power of a tensor. */
+static const char *renamed(const char *functional)
+{
+	static const char *const names[][2] = {
+	    {"bernoulli.float", "bernoulli.p"},
+	    {"float_power.Scalar", "float_power.Tensor_Scalar"},
+	    {"float_power.Tensor", "float_power.Tensor_Tensor"},
+	    {"floor_divide.Tensor", "floor_divide"},
+	    {"ldexp", "ldexp.Tensor"},
+	    {"pow.Scalar", "pow.Tensor_Scalar"},
+	    {"pow.Tensor", "pow.Tensor_Tensor"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(functional, names[i][0]))
+			return names[i][1];
+	return functional;
+}
+
 /* A graph also calls operators from namespaces other than ATen's: "quantized_decomposed.quantize_per_tensor". */
 static const struct aten_entry *entry_of_namespace(struct slice name)
 {
@@ -110,7 +128,7 @@ int aten_find(struct aten_op *op, struct slice name, struct err *err)
 	if (!op->entry)
 		op->entry = entry_of_namespace(bare);
 	if (!op->entry && functional_name(bare, functional, sizeof(functional))) {
-		op->entry = entry_of(slice_str(functional));
+		op->entry = entry_of(slice_str(renamed(functional)));
 		op->in_place = true;
 	}
 	op->schema = op->entry ? schema_of(op->entry->name) : NULL;

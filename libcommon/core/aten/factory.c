@@ -2,6 +2,7 @@
 #include "call.h"
 #include "elem.h"
 #include "ops.h"
+#include "special.h"
 
 #include <math.h>
 
@@ -199,6 +200,45 @@ static void run_hann_window(struct aten_call *c)
 				   call_dtype_or(c, c->entry->data ? 1 : 2, aten_default_dtype())));
 }
 
+/* Sums of cosines, a triangle, Kaiser's (aten/src/ATen/native/TensorFactories.cpp); periodic as above. */
+enum window { WINDOW_BARTLETT, WINDOW_BLACKMAN, WINDOW_HAMMING, WINDOW_KAISER };
+static const struct window_form {
+	enum window kind;
+	bool periodic; /* always */
+} bartlett = {WINDOW_BARTLETT, true}, bartlett_periodic = {WINDOW_BARTLETT, false}, blackman = {WINDOW_BLACKMAN, true},
+  blackman_periodic = {WINDOW_BLACKMAN, false}, hamming = {WINDOW_HAMMING, true}, hamming_periodic = {WINDOW_HAMMING, false},
+  kaiser = {WINDOW_KAISER, true}, kaiser_periodic = {WINDOW_KAISER, false};
+
+static double window_at(enum window kind, double i, double n, double alpha, double beta)
+{
+	const double turn = 2 * M_PI * i / n, off = 2 * i / n - 1;
+	switch (kind) {
+	case WINDOW_BARTLETT: return 1 - fabs(off);
+	case WINDOW_BLACKMAN: return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
+	case WINDOW_HAMMING: return alpha - beta * cos(turn);
+	case WINDOW_KAISER: return special_i0(beta * sqrt(fmax(0, 1 - off * off))) / special_i0(beta);
+	}
+	return 0;
+}
+
+static void run_window(struct aten_call *c) /* length, [periodic, [alpha or beta, [beta]]], dtype, ... */
+{
+	const struct window_form *f = c->entry->data;
+	uint32_t k = f->periodic ? 1 : 2, numbers = c->schema->n - 4 - k; /* dtype, layout, device, pin_memory follow */
+	const int64_t length = call_int(c, 0);
+	const double alpha = f->kind == WINDOW_HAMMING && numbers ? call_float(c, k) : 0.54,
+		     beta = f->kind == WINDOW_HAMMING ? (numbers > 1 ? call_float(c, k + 1) : 0.46)
+			    : numbers                 ? call_float(c, k)
+						      : 12;
+	if (length < 0)
+		aten_fail("a window needs a length that is not negative, not %lld", (long long)length);
+	struct aten_tensor *out = aten_empty(&length, 1, call_dtype_or(c, k + numbers, aten_default_dtype()));
+	const double n = (double)(f->periodic || call_bool(c, 1) ? length : length - 1);
+	for (int64_t i = 0; i < length && aten_computes(); i++)
+		set_number(out, i, length == 1 ? 1 : window_at(f->kind, (double)i, n, alpha, beta));
+	call_give(c, 0, out);
+}
+
 /* aten/src/ATen/native/SpectralOps.cpp; entry.data: only the non-negative half */
 static void run_fftfreq(struct aten_call *c)
 {
@@ -215,6 +255,27 @@ static void run_fftfreq(struct aten_call *c)
 }
 
 /* ---- triangles ---- */
+
+/* row, col, offset, dtype; entry.data: the upper triangle. Two rows: where its elements are, row by row. */
+static void run_triangle_indices(struct aten_call *c)
+{
+	const int64_t rows = call_int(c, 0), cols = call_int(c, 1), offset = call_int(c, 2);
+	int64_t n = 0;
+	if (rows < 0 || cols < 0)
+		aten_fail("row and col must be non-negative");
+	for (int64_t i = 0; i < rows; i++) {
+		const int64_t edge = i + offset, below = edge < -1 ? 0 : edge >= cols ? cols : edge + 1; /* columns up to the edge */
+		n += c->entry->data ? cols - (edge < 0 ? 0 : edge > cols ? cols : edge) : below;
+	}
+	struct aten_tensor *out = aten_empty((int64_t[]){2, n}, 2, call_dtype_or(c, 3, DTYPE_I64));
+	for (int64_t i = 0, k = 0; i < rows && aten_computes(); i++)
+		for (int64_t j = 0; j < cols; j++)
+			if (c->entry->data ? j - i >= offset : j - i <= offset) {
+				set_number(out, k, (double)i);
+				set_number(out, n + k++, (double)j);
+			}
+	call_give(c, 0, out);
+}
 
 /* entry.data: the upper triangle */
 static void run_triangle(struct aten_call *c)
@@ -239,6 +300,22 @@ static void run_empty_strided(struct aten_call *c) /* size, stride, dtype */
 	if (size.n != stride.n || size.n > ATEN_DIMS)
 		aten_fail("mismatch in length of strides and shape");
 	call_give(c, 0, aten_fill(aten_new(call_dtype_or(c, 2, aten_default_dtype()), (int)size.n, size.v, stride.v), aten_number(0)));
+}
+
+/* size, physical_layout (its dims, outermost first), dtype; zeros, too */
+static void run_empty_permuted(struct aten_call *c)
+{
+	struct ints size = call_ints(c, 0), layout = call_ints(c, 1);
+	int64_t stride[ATEN_DIMS] = {0}, step = 1;
+	if (size.n != layout.n || size.n > ATEN_DIMS)
+		aten_fail("Number of dimensions in size does not match the length of the physical_layout");
+	for (uint32_t i = (uint32_t)layout.n; i-- > 0;) {
+		if (layout.v[i] < 0 || layout.v[i] >= (int64_t)size.n || stride[layout.v[i]])
+			aten_fail("the physical_layout is not a permutation of dims");
+		stride[layout.v[i]] = step;
+		step *= size.v[layout.v[i]] > 1 ? size.v[layout.v[i]] : 1;
+	}
+	call_give(c, 0, aten_fill(aten_new(call_dtype_or(c, 2, aten_default_dtype()), (int)size.n, size.v, stride), aten_number(0)));
 }
 
 static void run_one_hot(struct aten_call *c)
@@ -277,6 +354,7 @@ const struct aten_entry aten_factory_entries[] = {
     {"arange.start_step", run_arange_step},
     {"empty.memory_format", run_sized, &zero}, /* so that runs are reproducible */
     {"empty_like", run_like, &zero},
+    {"empty_permuted", run_empty_permuted},
     {"empty_strided", run_empty_strided}, /* zeros, too */
     {"eye", run_eye},
     {"eye.m", run_eye},
@@ -286,6 +364,19 @@ const struct aten_entry aten_factory_entries[] = {
     {"fill.Tensor", run_fill},
     {"full", run_full},
     {"full_like", run_full_like},
+    {"bartlett_window", run_window, &bartlett},
+    {"bartlett_window.periodic", run_window, &bartlett_periodic},
+    {"blackman_window", run_window, &blackman},
+    {"blackman_window.periodic", run_window, &blackman_periodic},
+    {"hamming_window", run_window, &hamming},
+    {"hamming_window.periodic", run_window, &hamming_periodic},
+    {"hamming_window.periodic_alpha", run_window, &hamming_periodic},
+    {"hamming_window.periodic_alpha_beta", run_window, &hamming_periodic},
+    {"kaiser_window", run_window, &kaiser},
+    {"kaiser_window.periodic", run_window, &kaiser_periodic},
+    {"kaiser_window.beta", run_window, &kaiser_periodic},
+    {"tril_indices", run_triangle_indices},
+    {"triu_indices", run_triangle_indices, &one},
     {"hann_window", run_hann_window, &one},
     {"hann_window.periodic", run_hann_window},
     {"linspace", run_linspace},

@@ -154,8 +154,22 @@ static const struct pointwise op_div = {"div", {OF_FLOATS(div), OF_COMPLEX(div)}
 	X(logaddexp2, isinf(x) && x == y ? x : fmax(x, y) + log1p(exp2(-fabs(x - y))) * C(M_LOG2E)) \
 	X(xlogy, y != y ? y : x == 0 ? 0 : x * log(y)) \
 	X(xlog1py, y != y ? y : x == 0 ? 0 : x * log1p(y))
+#define POLYNOMIALS(X) \
+	X(special_chebyshev_polynomial_t, (typeof(x))special_chebyshev(CHEBYSHEV_T, (double)x, (double)y)) \
+	X(special_chebyshev_polynomial_u, (typeof(x))special_chebyshev(CHEBYSHEV_U, (double)x, (double)y)) \
+	X(special_chebyshev_polynomial_v, (typeof(x))special_chebyshev(CHEBYSHEV_V, (double)x, (double)y)) \
+	X(special_chebyshev_polynomial_w, (typeof(x))special_chebyshev(CHEBYSHEV_W, (double)x, (double)y)) \
+	X(special_shifted_chebyshev_polynomial_t, (typeof(x))special_chebyshev(CHEBYSHEV_T, 2 * (double)x - 1, (double)y)) \
+	X(special_shifted_chebyshev_polynomial_u, (typeof(x))special_chebyshev(CHEBYSHEV_U, 2 * (double)x - 1, (double)y)) \
+	X(special_shifted_chebyshev_polynomial_v, (typeof(x))special_chebyshev(CHEBYSHEV_V, 2 * (double)x - 1, (double)y)) \
+	X(special_shifted_chebyshev_polynomial_w, (typeof(x))special_chebyshev(CHEBYSHEV_W, 2 * (double)x - 1, (double)y)) \
+	X(special_hermite_polynomial_h, (typeof(x))special_hermite_h((double)x, (double)y, sizeof(x) == 4 ? 128 : 512)) \
+	X(special_hermite_polynomial_he, (typeof(x))special_hermite_he((double)x, (double)y, sizeof(x) == 4 ? 128 : 512)) \
+	X(special_laguerre_polynomial_l, (typeof(x))special_laguerre((double)x, (double)y)) \
+	X(special_legendre_polynomial_p, (typeof(x))special_legendre((double)x, (double)y))
 #define DEFINE(id, e) FLOATS(id, e) static const struct pointwise op_##id = {#id, {OF_FLOATS(id)}, .to_float = true};
 TO_FLOAT(DEFINE)
+POLYNOMIALS(DEFINE)
 #undef DEFINE
 
 /* ---- bools ---- */
@@ -316,6 +330,8 @@ static void run_into(struct aten_call *c) /* self, other, out; entry.data: the o
 	call_give(c, 0, out);
 }
 
+#define ORDERS(id, e) \
+	{#id, run_pointwise2, &op_##id}, {#id ".x_scalar", run_pointwise2, &op_##id}, {#id ".n_scalar", run_pointwise2, &op_##id},
 const struct aten_entry aten_binary_entries[] = {
     /* clang-format off */
     COMPARISONS(ROWS) EQUALITIES(ROWS) LOGICAL(PLAIN)
@@ -326,6 +342,7 @@ const struct aten_entry aten_binary_entries[] = {
     PLAIN(maximum) PLAIN(minimum) PLAIN(fmax) PLAIN(fmin) PLAIN(gcd) PLAIN(lcm) PLAIN(atan2) PLAIN(hypot) PLAIN(logaddexp)
     PLAIN(logaddexp2) PLAIN(polar) PLAIN(complex) PLAIN(heaviside) PLAIN(floor_divide)
     BOTH(add, run_scaled, add) BOTH(sub, run_scaled, sub) BOTH(subtract, run_scaled, sub) BOTH(rsub, run_scaled, rsub)
+    POLYNOMIALS(ORDERS)
     BOTH(multiply, run_pointwise2, mul) BOTH(divide, run_pointwise2, div) BOTH(true_divide, run_pointwise2, div)
     /* clang-format on */
     {"atan2.out", run_into, &op_atan2},

@@ -63,6 +63,7 @@ WITH_COMPLEX(DEFINE)
 	X(erfc, erfc(x)) \
 	X(erfinv, (typeof(x))special_erfinv((double)x)) \
 	X(i0, (typeof(x))special_i0((double)x)) \
+	X(special_airy_ai, (typeof(x))special_airy_ai((double)x)) \
 	X(special_bessel_j0, (typeof(x))j0((double)x)) \
 	X(special_bessel_j1, (typeof(x))j1((double)x)) \
 	X(special_bessel_y0, (typeof(x))y0((double)x)) \
@@ -75,6 +76,11 @@ WITH_COMPLEX(DEFINE)
 	X(special_log_ndtr, (typeof(x))special_log_ndtr((double)x)) \
 	X(special_modified_bessel_i0, (typeof(x))special_i0((double)x)) \
 	X(special_modified_bessel_i1, (typeof(x))special_i1((double)x)) \
+	X(special_modified_bessel_k0, (typeof(x))special_bessel_k(0, (double)x)) \
+	X(special_modified_bessel_k1, (typeof(x))special_bessel_k(1, (double)x)) \
+	X(special_scaled_modified_bessel_k0, (typeof(x))special_bessel_ke(0, (double)x)) \
+	X(special_scaled_modified_bessel_k1, (typeof(x))special_bessel_ke(1, (double)x)) \
+	X(special_spherical_bessel_j0, (typeof(x))special_spherical_bessel_j0((double)x)) \
 	X(special_ndtri, (typeof(x))special_ndtri((double)x)) \
 	X(lgamma, lgamma(x)) \
 	X(sinc, x == 0 ? 1 : sin(C(M_PI) * x) / (C(M_PI) * x)) \

@@ -123,6 +123,18 @@ static void run_offsets_to_indices(struct aten_call *c) /* self, kernel, input_s
 	call_give(c, 0, turn(&w, self, true));
 }
 
+static void
+run_prepare_softmax(struct aten_call *c) /* a, dim: the maximum, and the sum of exp(a - maximum); what a GPU's softmax is made of */
+{
+	int64_t dim = call_int(c, 1);
+	const struct aten_value a = GIVEN(c, 0), dims = aten_ints(&dim, 1);
+	struct aten_tensor *most = APPLIED("amax", a, dims, aten_bool(true));
+	call_give(c, 0, most);
+	call_give(
+	    c, 1,
+	    APPLIED("sum.dim_IntList", aten_of(APPLIED("exp", aten_of(aten_sub(call_tensor(c, 0), most, 1)))), dims, aten_bool(true)));
+}
+
 const struct aten_entry aten_prims_entries[] = {
     {"prims::_low_memory_max_pool_offsets_to_indices", run_offsets_to_indices},
     {"prims::_low_memory_max_pool_with_offsets", run_max_pool_with_offsets},
@@ -130,5 +142,6 @@ const struct aten_entry aten_prims_entries[] = {
     {"prims::device_put", run_device_put},
     {"prims::fma", run_fma},
     {"prims::iota", run_iota},
+    {"prims::prepare_softmax_online", run_prepare_softmax},
     {0},
 };

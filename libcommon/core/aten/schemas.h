@@ -180,6 +180,10 @@
 "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool cou"
 "nt_include_pad=True, int? divisor_override=None) -> Tensor",
 "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+"bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+"pin_memory=None) -> Tensor",
+"bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Dev"
+"ice? device=None, bool? pin_memory=None) -> Tensor",
 "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool trainin"
 "g, float momentum, float eps, bool cudnn_enabled) -> Tensor",
 "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
@@ -206,6 +210,10 @@
 "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor",
 "bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
 "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
+"blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+"pin_memory=None) -> Tensor",
+"blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Dev"
+"ice? device=None, bool? pin_memory=None) -> Tensor",
 "block_diag(Tensor[] tensors) -> Tensor",
 "bmm(Tensor self, Tensor mat2) -> Tensor",
 "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
@@ -338,6 +346,8 @@
 "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="
 "None, MemoryFormat? memory_format=None) -> Tensor",
+"empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? d"
+"evice=None, bool? pin_memory=None) -> Tensor",
 "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=N"
 "one, bool? pin_memory=None) -> Tensor",
 "eq.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -449,6 +459,14 @@
 "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
 "gt.Scalar(Tensor self, Scalar other) -> Tensor",
 "gt.Tensor(Tensor self, Tensor other) -> Tensor",
+"hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? p"
+"in_memory=None) -> Tensor",
+"hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Devi"
+"ce? device=None, bool? pin_memory=None) -> Tensor",
+"hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout"
+"? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+"hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? d"
+"type=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_"
 "memory=None) -> Tensor",
 "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device?"
@@ -503,6 +521,12 @@
 "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=Tru"
 "e, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
 "item(Tensor self) -> Scalar",
+"kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pi"
+"n_memory=None) -> Tensor",
+"kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=Non"
+"e, Device? device=None, bool? pin_memory=None) -> Tensor",
+"kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Devic"
+"e? device=None, bool? pin_memory=None) -> Tensor",
 "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
 "kron(Tensor self, Tensor other) -> Tensor",
 "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -721,6 +745,7 @@
 "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
 "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
+"narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
 "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
 "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
 "native_channel_shuffle(Tensor self, SymInt groups) -> Tensor",
@@ -843,6 +868,7 @@
 "prims::fma(Tensor a, Tensor b, Tensor c) -> Tensor",
 "prims::iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) "
 "-> Tensor",
+"prims::prepare_softmax_online(Tensor a, int dim) -> (Tensor, Tensor)",
 "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
@@ -988,10 +1014,23 @@
 "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
 "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices"
 ")",
+"special_airy_ai(Tensor x) -> Tensor",
 "special_bessel_j0(Tensor self) -> Tensor",
 "special_bessel_j1(Tensor self) -> Tensor",
 "special_bessel_y0(Tensor self) -> Tensor",
 "special_bessel_y1(Tensor self) -> Tensor",
+"special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
+"special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor",
 "special_digamma(Tensor self) -> Tensor",
 "special_entr(Tensor self) -> Tensor",
 "special_erf(Tensor self) -> Tensor",
@@ -1004,10 +1043,22 @@
 "special_gammainc(Tensor self, Tensor other) -> Tensor",
 "special_gammaincc(Tensor self, Tensor other) -> Tensor",
 "special_gammaln(Tensor self) -> Tensor",
+"special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor",
+"special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor",
+"special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor",
 "special_i0(Tensor self) -> Tensor",
 "special_i0e(Tensor self) -> Tensor",
 "special_i1(Tensor self) -> Tensor",
 "special_i1e(Tensor self) -> Tensor",
+"special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor",
+"special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor",
+"special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor",
 "special_log1p(Tensor self) -> Tensor",
 "special_log_ndtr(Tensor self) -> Tensor",
 "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
@@ -1015,14 +1066,31 @@
 "special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
 "special_modified_bessel_i0(Tensor self) -> Tensor",
 "special_modified_bessel_i1(Tensor self) -> Tensor",
+"special_modified_bessel_k0(Tensor self) -> Tensor",
+"special_modified_bessel_k1(Tensor self) -> Tensor",
 "special_multigammaln(Tensor self, int p) -> Tensor",
 "special_ndtr(Tensor self) -> Tensor",
 "special_ndtri(Tensor self) -> Tensor",
 "special_polygamma(int n, Tensor self) -> Tensor",
 "special_psi(Tensor self) -> Tensor",
 "special_round(Tensor self, *, int decimals=0) -> Tensor",
+"special_scaled_modified_bessel_k0(Tensor x) -> Tensor",
+"special_scaled_modified_bessel_k1(Tensor x) -> Tensor",
+"special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
+"special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor",
+"special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor",
 "special_sinc(Tensor self) -> Tensor",
 "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+"special_spherical_bessel_j0(Tensor x) -> Tensor",
 "special_xlog1py(Tensor self, Tensor other) -> Tensor",
 "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
 "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
@@ -1126,9 +1194,13 @@
 "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (T"
 "ensor solution, Tensor cloned_coefficient)",
 "tril(Tensor self, SymInt diagonal=0) -> Tensor",
+"tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None,"
+" bool? pin_memory=None) -> Tensor",
 "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9."
 "9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
 "triu(Tensor self, SymInt diagonal=0) -> Tensor",
+"triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None,"
+" bool? pin_memory=None) -> Tensor",
 "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
 "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
 "trunc(Tensor self) -> Tensor",
@@ -1185,7 +1257,9 @@
 "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
 "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
 "view_as_complex(Tensor(a) self) -> Tensor(a)",
+"view_as_complex_copy(Tensor self) -> Tensor",
 "view_as_real(Tensor(a) self) -> Tensor(a)",
+"view_as_real_copy(Tensor self) -> Tensor",
 "view_copy(Tensor self, SymInt[] size) -> Tensor",
 "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
 "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",

@@ -19,4 +19,16 @@ double special_igamma(double a, double x);     /* regularized incomplete gamma f
 double special_igammac(double a, double x);
 double special_mvlgamma(double a, int64_t p);
 
+/* special_more.c. An order is a number: its fraction is cut off, and a negative one gives 0. */
+enum chebyshev { CHEBYSHEV_T, CHEBYSHEV_U, CHEBYSHEV_V, CHEBYSHEV_W };
+double special_chebyshev(enum chebyshev kind, double x, double order);
+double special_hermite_h(double x, double order, int64_t most); /* NaN beyond the greatest order */
+double special_hermite_he(double x, double order, int64_t most);
+double special_laguerre(double x, double order);
+double special_legendre(double x, double order);
+double special_bessel_k(int n, double x); /* modified, of the second kind, n 0 or 1; ke: times exp(x) */
+double special_bessel_ke(int n, double x);
+double special_spherical_bessel_j0(double x);
+double special_airy_ai(double x);
+
 #endif

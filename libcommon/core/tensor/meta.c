@@ -57,6 +57,13 @@ bool tensor_extent(const struct tensor_meta *m, int64_t *bytes)
 	return !__builtin_add_overflow(last, 1, &last) && !__builtin_mul_overflow(last, t->bytes, bytes);
 }
 
+bool tensor_is_compact(const struct tensor_meta *m)
+{
+	const struct dtype_info *t = dtype_info(m->dtype);
+	int64_t n, bytes, own;
+	return t && tensor_numel(m, &n) && tensor_extent(m, &bytes) && !__builtin_mul_overflow(n, t->bytes, &own) && bytes <= own;
+}
+
 /* ---- specs ---- */
 
 /* A spec being read; `at` advances. */

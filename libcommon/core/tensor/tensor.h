@@ -53,6 +53,8 @@ static inline bool tensor_same_sizes(const struct tensor_meta *a, const struct t
 bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
 /* Bytes from the first element to the end of the last one that the strides reach; false on overflow. */
 bool tensor_extent(const struct tensor_meta *m, int64_t *bytes);
+/* Does its memory hold no more than its elements: is it contiguous but for the order of dims, or expanded? */
+bool tensor_is_compact(const struct tensor_meta *m);
 
 /* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[] or i64, bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
  * after commas. Contiguous on the cpu by default. Failure: EXIT_USAGE, and a text that describes the form of a spec. */

@@ -145,7 +145,8 @@ enum call_saved {
 	CALL_UNSAVED,
 	CALL_SAVED_NPY,
 	CALL_SAVED_SAFETENSORS,
-	CALL_SAVED_ARENA, /* its elements only, row-major, from call_value.place of its process's file on (CALLS_ARENA) */
+	CALL_SAVED_ARENA, /* from call_value.place of its process's file on (CALLS_ARENA): its memory, if tensor_is_compact(), else its
+			   * elements, row-major */
 	CALL_SAVEDS
 };
 extern const char *const call_saved_ending[CALL_SAVEDS]; /* "", ".npy", ".safetensors", ".arena" */

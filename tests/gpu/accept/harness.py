@@ -122,6 +122,11 @@ class Place:
         return done, entry
 
 
+def rounded(text):
+    """With its numbers to four places: what is watched was compiled once more, and torch may have tuned a reduction otherwise."""
+    return re.sub(r"\d+\.\d+", lambda m: f"{float(m[0]):.4f}", text)
+
+
 class Hands:
     """`c` of a check."""
 

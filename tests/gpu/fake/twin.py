@@ -102,6 +102,13 @@ def tensor(values, sizes=None, strides=None):
     return Tensor(sizes or [len(values)], strides=strides).write(struct.pack(f"<{len(values)}f", *values))
 
 
+def number(value):
+    """On the host, of no dimension: torch's counters of steps."""
+    t = torch.Tensor(value, on_cpu=True)
+    t.shaped(6, (), ())
+    return t
+
+
 def wait():
     check(driver.cuCtxSynchronize())
 
@@ -133,7 +140,7 @@ class _Triton:
     def __init__(self, name):
         self.name, _, self.operation = name.rpartition(":")
 
-    def run(self, source, to, n, stream=None):
+    def run(self, source, to, *numbers, stream=None):
         launch(self.name, self.operation, source, to, stream)
 
 
@@ -160,11 +167,12 @@ def empty_strided_cuda(sizes, strides, dtype):
 
 
 class Kernel:
-    """name: of the variable; scan: with a helper before it, as Inductor writes scans; code: the line of the program it comes from."""
+    """name: of the variable; scan: with a helper before it, as Inductor writes scans; code: the line of the program it comes from; number: a
+    tensor on the host whose number it is given."""
 
-    def __init__(self, name, operation, source, to, sizes=(8,), dtype="f32", strides=None, scan=False, code="y = f(x)"):
+    def __init__(self, name, operation, source, to, sizes=(8,), dtype="f32", strides=None, scan=False, code="y = f(x)", number=None):
         self.name, self.operation, self.source, self.to, self.sizes, self.dtype = name, operation, source, to, sizes, dtype
-        self.strides, self.scan, self.code = strides or row_major(sizes), scan, code
+        self.strides, self.scan, self.code, self.number = strides or row_major(sizes), scan, code, number
 
 
 HEAD = """# AOT ID: ['{title}']
@@ -178,11 +186,11 @@ import triton
 import triton.language as tl
 {helper}
 @triton_heuristics.pointwise(
-    triton_meta={{'signature': {{'in_ptr0': '*fp32', 'out_ptr0': '*fp32', 'xnumel': 'i32', 'XBLOCK': 'constexpr'}}}},
+    triton_meta={{'signature': {{'in_ptr0': '*fp32', 'out_ptr0': '*fp32', {type}'xnumel': 'i32', 'XBLOCK': 'constexpr'}}}},
     inductor_meta={{'kernel_name': '{name}', 'mutated_arg_names': []}}
 )
 @triton.jit
-def {name}(in_ptr0, out_ptr0, xnumel, XBLOCK : tl.constexpr):
+def {name}(in_ptr0, out_ptr0, {number}xnumel, XBLOCK : tl.constexpr):
     xoffset = tl.program_id(0) * XBLOCK
     xindex = xoffset + tl.arange(0, XBLOCK)[:]
     xmask = xindex < xnumel
@@ -238,7 +246,8 @@ def graph(title, inputs, calls, outputs, graphs=False, sources=()):
     text, lines = HEAD.format(title=title), []
     for k in calls:
         if k.name != "extern_kernels.mm":
-            text += TRITON.format(name=k.name, operation=k.operation, helper=HELPER if k.scan else "", scan=SCAN if k.scan else "")
+            text += TRITON.format(name=k.name, operation=k.operation, helper=HELPER if k.scan else "", scan=SCAN if k.scan else "",
+                                  number="in_ptr1, " if k.number else "", type="'in_ptr1': 'fp32', " if k.number else "")
     text += CALL.format(inputs=", ".join(inputs))
     for k in calls:
         if k.to not in inputs:
@@ -248,7 +257,7 @@ def graph(title, inputs, calls, outputs, graphs=False, sources=()):
         if k.name == "extern_kernels.mm":
             text += f"            extern_kernels.mm({k.source}, {k.source}, out={k.to})\n"
         else:
-            text += f"            raw_stream0 = get_raw_stream(0)\n            {k.name}.run({k.source}, {k.to}, {math.prod(k.sizes)}, stream=raw_stream0)\n"
+            text += f"            raw_stream0 = get_raw_stream(0)\n            {k.name}.run({k.source}, {k.to}, {k.number + ', ' if k.number else ''}{math.prod(k.sizes)}, stream=raw_stream0)\n"
     text += TAIL.format(outputs=", ".join(outputs))
     path = os.path.abspath(f"{title}.{os.getpid()}.py")
     with open(path, "w", encoding="utf-8") as f:

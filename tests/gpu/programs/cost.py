@@ -152,7 +152,9 @@ def measured(step, n):
 def main():
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = False
-    torch.backends.cuda.enable_cudnn_sdp(False)  # its backward computes something else each time
+    # Of the kinds of attention, only the plain one computes the same each time.
+    for other in (torch.backends.cuda.enable_cudnn_sdp, torch.backends.cuda.enable_flash_sdp, torch.backends.cuda.enable_mem_efficient_sdp):
+        other(False)
     turns = Turns()
     ready = []
     for make in (launches,) if WAY == "tiny" else (launches, gpt):

@@ -30,17 +30,46 @@ if os.environ.get("JITTORCH_FX"):
     class fx:  # the graph that graph.py was generated from, its nodes and buffers
         def __init__(self, name, target, *stack):
             self.name, self.target, self.meta, self.origin_node = name, target, dict(zip(("stack_trace",), stack)), self
+            self.op = "call_function"
 
     LOG = fx("log", "buf0", '  File "/home/user/model.py", line 7, in forward\n    y = torch.log(w)\n')
     TWICE = fx("twice", "buf1")
     ADD = fx("add", "buf2", '  File "/home/user/model.py", line 8, in torch_dynamo_resume_in_forward_at_7\n    return y + g\n')
 
     class buffer:
-        def __init__(self, of):
-            self.origin_node, self.get_name, self.get_origins = of, lambda: of.target, lambda: [of]
+        def __init__(self, of, name=None):
+            self.origin_node, self.get_name, self.get_origins = of, lambda: name or of.target, lambda: [of]
+
+    class Subgraph:  # of a cond: torch has lost the stacks of its nodes
+        class graph:
+            name = "true_graph_0"
+            buffers = [buffer(fx("log", "true_graph_0_buf0"))]
+
+            class module:
+                class graph:
+                    nodes = [fx("arg0_1", "arg0_1"), fx("log", "aten.log")]
+
+                def print_readable(**_):
+                    return '''class <lambda>(torch.nn.Module):
+    def forward(self, arg0_1: "f32[3][1]cpu"):
+        log: "f32[3][1]cpu" = torch.ops.aten.log.default(arg0_1);  arg0_1 = None
+        return (log,)
+'''
+
+    Subgraph.graph.module.graph.nodes[0].op = "placeholder"
+
+    class conditional:
+        origin_node = fx("cond", "cond", '  File "/home/user/model.py", line 5, in forward\n    return torch.cond(p, steep, flat, (w,))\n')
+
+        def __init__(self):
+            self.true_subgraph = Subgraph()
 
     class lowered:
-        buffers = [buffer(n) for n in (LOG, TWICE, ADD)]
+        buffers = [buffer(n) for n in (LOG, TWICE, ADD)] + [buffer(LOG, "buf9")]  # buf9: of a kernel's inside, never in memory
+        operations = [conditional()]
+
+        def modules():
+            return [lowered]
 
         class graph:
             nodes = (LOG, TWICE, ADD)

@@ -1,6 +1,7 @@
 """Programs with a planted NaN, for planted.t: the truth is written before the tool runs; one that eager refutes says so.
 
     python3 plant.py SET [NAME...]        # runs the programs of SET.py, a fork each; prints "NAME PID"
+    PLANTED_DEVICE=cuda ...               # ... on a GPU
     python3 plant.py SET --judge FILE     # FILE: what aoti-nanassert --all --json wrote of that; these lines on standard input
 
 A set has functions marked @planted(CAUSE, kind): CAUSE, a regular expression, is what the first finding gives as its reason, or as the
@@ -36,6 +37,8 @@ def run(names):
     for name in names or PROGRAMS:
         pid = os.fork()
         if not pid:
+            if "PLANTED_DEVICE" in os.environ:
+                torch.set_default_device(os.environ["PLANTED_DEVICE"])
             torch.manual_seed(0)
             print(name, os.getpid(), flush=True)
             try:

@@ -112,6 +112,28 @@ static void test_sums(void **state)
 	want("_softmax", "_softmax", "softmax of a row that is entirely -inf", "_softmax(2 numbers, all -inf) = nan at [1, 0]", 0);
 }
 
+/* What Inductor makes of a softmax on a GPU has no line of its own: it is that of the nodes that read its results. */
+static void test_passes(void **state)
+{
+	(void)state;
+	const struct slice fill = SLICE("File \"m.py\", line 4, in f\n    s = s.masked_fill(m, -inf)\n");
+	const struct slice softmax = SLICE("File \"m.py\", line 5, in f\n    p = s.softmax(-1)\n");
+	begin("def forward(self, s):\n"
+	      "    # File: m.py:4 in f, code: s = s.masked_fill(m, -inf)\n"
+	      "    neg = torch.ops.aten.neg.default(s)\n"
+	      "    both = torch.ops.prims.prepare_softmax_online.default(neg, -1)\n"
+	      "    getitem = both[0]\n"
+	      "    getitem_1 = both[1]\n"
+	      "    # File: m.py:5 in f, code: p = s.softmax(-1)\n"
+	      "    sub = torch.ops.aten.sub.Tensor(neg, getitem)\n"
+	      "    div = torch.ops.aten.div.Tensor(sub, getitem_1)\n"
+	      "    return (div,)\n");
+	struct slice by_node[8] = {{0}, fill, {0}, {0}, {0}, softmax, softmax, {0}};
+	f.stack = by_node;
+	know("s", 2, D(2, 2), NULL, V(1, 2, INF, INF));
+	want("div", "both", "softmax of a row that is entirely -inf", "prepare_softmax_online(2 numbers, all -inf) = nan at [1, 0]", 5);
+}
+
 /* Nothing is computed that is known, and known values may be views of the node's memory. */
 static void test_between(void **state)
 {
@@ -173,10 +195,8 @@ static void test_infinities(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_elements),
-	    cmocka_unit_test(test_sums),
-	    cmocka_unit_test(test_between),
-	    cmocka_unit_test(test_infinities),
+	    cmocka_unit_test(test_elements), cmocka_unit_test(test_sums),       cmocka_unit_test(test_passes),
+	    cmocka_unit_test(test_between),  cmocka_unit_test(test_infinities),
 	};
 	const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	buf_release(&text);

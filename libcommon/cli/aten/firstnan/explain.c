@@ -43,6 +43,8 @@ static const char *const reductions[] = {"sum",     "mean",         "amax",     
 					 "std",     "var_mean",     "std_mean", "logsumexp", "_softmax", "_log_softmax",
 					 "softmax", "log_softmax",  "norm",     "max",       "min",      "linalg_vector_norm",
 					 "cumsum",  "logcumsumexp", "cumprod",  "nansum",    NULL};
+static bool is_reduction(struct slice name) { return is_one_of(name, reductions) || slice_is(name, "prepare_softmax_online"); }
+
 static const char *const products[] = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "mv", "dot", "_scaled_mm", NULL};
 static const char *const reshapes[] = {"view",       "reshape",         "_unsafe_view", "unsqueeze", "squeeze",
 				       "clone",      "alias",           "detach",       "_to_copy",  "convert_element_type",
@@ -92,8 +94,8 @@ static bool is_elementwise(struct slice name)
 					     "inverse",
 					     "linalg_inv_ex",
 					     NULL};
-	return name.n && !is_one_of(name, reductions) && !is_one_of(name, products) && !is_one_of(name, others) &&
-	       !slice_has(name, "attention") && !slice_has(name, "linalg") && !slice_has(name, "backward_data");
+	return name.n && !is_reduction(name) && !is_one_of(name, products) && !is_one_of(name, others) && !slice_has(name, "attention") &&
+	       !slice_has(name, "linalg") && !slice_has(name, "backward_data");
 }
 
 /* ---- numbers ---- */
@@ -474,7 +476,10 @@ static bool add_elementwise(const struct telling *t, uint32_t node, const struct
 		if (o->n < 4)
 			o->v[o->n++] = v;
 	}
-	buf_addc(t->text, ')');
+	if (!o->n)
+		buf_cut(t->text, from);
+	else
+		buf_addc(t->text, ')');
 	return o->n > 0;
 }
 
@@ -501,7 +506,7 @@ static void add_expression(const struct telling *t, uint32_t node, const struct 
 	}
 	if (!depth && out && is_one_of(name, products) && explain_product(t, node, out, at))
 		return;
-	if (in && out && is_one_of(name, reductions) && terms_of(f, node, in, out, at, &s)) {
+	if (in && out && is_reduction(name) && terms_of(f, node, in, out, at, &s)) {
 		buf_addf(t->text, "%.*s(", SL(name));
 		add_terms(t->text, &s, in);
 		buf_addc(t->text, ')');
@@ -509,7 +514,7 @@ static void add_expression(const struct telling *t, uint32_t node, const struct 
 			reason_of_reduction(t->reason, name, &s);
 		return;
 	}
-	if (is_one_of(name, reductions) && first && first->kind == GV_NODE && is_empty(f, first->node)) {
+	if (is_reduction(name) && first && first->kind == GV_NODE && is_empty(f, first->node)) {
 		buf_addf(t->text, "%.*s(no elements)", SL(name));
 		if (!depth)
 			buf_addf(t->reason, "%.*s of no elements", SL(name));

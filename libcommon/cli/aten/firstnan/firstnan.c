@@ -401,8 +401,8 @@ static bool line_in(struct slice text, struct srcloc *at)
 static bool line_of(const struct firstnan *f, uint32_t node, struct srcloc *at)
 {
 	const uint32_t stack = f->g->node[node].stack;
-	if (f->stack && f->stack[node - f->first].n && line_in(f->stack[node - f->first], at))
-		return true;
+	if (f->stack) /* in the text a node without one seems to have that of the node before */
+		return f->stack[node - f->first].n && line_in(f->stack[node - f->first], at);
 	return stack != NONE && line_in(graph_text(f->g, stack), at);
 }
 
@@ -443,14 +443,21 @@ bool firstnan_other_line(const struct firstnan *f, uint32_t node, const struct s
 	return found;
 }
 
+/* Of what reads it, also one of its results: of an operator that a pass of Inductor's put there (prepare_softmax_online). */
+static bool line_of_user(const struct firstnan *f, uint32_t node, int depth, struct srcloc *at)
+{
+	for (uint32_t u = f->g->user_of[node]; u < f->g->user_of[node + 1]; u++)
+		if (line_of(f, f->g->user[u], at) ||
+		    (depth && slice_has(graph_op_text(f->g, f->g->user[u]), "getitem") && line_of_user(f, f->g->user[u], depth - 1, at)))
+			return true;
+	return false;
+}
+
 bool firstnan_line(const struct firstnan *f, uint32_t node, struct srcloc *at)
 {
 	struct nearest n = {.f = f, .at = at};
-	if (line_of(f, node, at))
+	if (line_of(f, node, at) || line_of_user(f, node, 1, at))
 		return true;
-	for (uint32_t u = f->g->user_of[node]; u < f->g->user_of[node + 1]; u++)
-		if (line_of(f, f->g->user[u], at))
-			return true;
 	graph_operands(f->g, node, try_operand, &n);
 	return n.found;
 }

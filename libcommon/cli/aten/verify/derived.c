@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { KINDS = 10 };
-
 /* The dims of a node that are not 1; those in mask are reduced, the others stay. */
 struct fold {
 	struct numbers_dims d;
@@ -20,19 +18,28 @@ static void choose_fold(struct fold *f, unsigned mask)
 		*(mask >> d & 1 ? &f->over : &f->kept) *= f->d.size[d];
 }
 
-/* The element at index i among the dims in mask, or among those not in it. */
-static int64_t fold_place(const struct fold *f, bool in_mask, int64_t i)
+/* Where the elements are over the dims in mask, or over those not in it: row-major. Takes room for all of them. */
+static void fold_places(const struct fold *f, bool in_mask, int64_t *at)
 {
-	int64_t at = 0;
-	for (int d = f->d.n_dim; d-- > 0;)
-		if ((f->mask >> d & 1) == in_mask) {
-			at += i % f->d.size[d] * f->d.step[d];
-			i /= f->d.size[d];
-		}
-	return at;
+	int64_t n = 1;
+	at[0] = 0;
+	for (int d = f->d.n_dim; d-- > 0;) {
+		if ((f->mask >> d & 1) != in_mask)
+			continue;
+		for (int64_t i = 1; i < f->d.size[d]; i++)
+			for (int64_t k = 0; k < n; k++)
+				at[i * n + k] = at[k] + i * f->d.step[d];
+		n *= f->d.size[d];
+	}
 }
 
-static void fold_elements(const double *x, const struct fold *f, const int64_t *over, double out[KINDS])
+enum kind { SUM, MEAN, SQUARES, ABOUT, VARIANCE, UNBIASED, MAX, MIN, NORM, EXP, KINDS };
+#define BIT(kind) (1u << (kind))
+static const unsigned FIRST = BIT(SUM) | BIT(MEAN) | BIT(SQUARES) | BIT(MAX) | BIT(MIN) | BIT(NORM), /* one pass gives them */
+    SECOND = BIT(ABOUT) | BIT(VARIANCE) | BIT(UNBIASED);
+
+/* Computes the kinds in `which`; others may be anything. */
+static void fold_elements(const double *x, const struct fold *f, const int64_t *over, unsigned which, double out[KINDS])
 {
 	const double n = (double)f->over;
 	double sum = 0, squares = 0, max = -INFINITY, min = INFINITY, about = 0, e = 0;
@@ -43,17 +50,42 @@ static void fold_elements(const double *x, const struct fold *f, const int64_t *
 		max = v > max ? v : max;
 		min = v < min ? v : min;
 	}
-	for (int64_t i = 0; i < f->over; i++) {
+	for (int64_t i = 0; i < f->over && which & SECOND; i++) {
 		const double d = x[over[i]] - sum / n;
 		about += d * d;
-		e += exp(x[over[i]] - max);
 	}
+	for (int64_t i = 0; i < f->over && which & BIT(EXP); i++)
+		e += exp(x[over[i]] - max);
 	const double all[KINDS] = {sum, sum / n, squares, about, about / n, about / (n - 1), max, min, sqrt(squares), e};
 	memcpy(out, all, sizeof(all));
 }
 
 /* The rounding error of a long sum is larger than that of its terms. */
 static bool near(double b, double x, double eps, double size) { return isfinite(x) ? fabs(b - x) <= 200 * eps * (fabs(x) + size) : b == x; }
+
+/* Which kinds b can be, by the signatures: most nodes need no closer look. size: no element of that kind is greater. */
+static unsigned by_signature(const struct numbers *b, const struct numbers *x, const struct fold *f, double eps, const double size[KINDS])
+{
+	const double n = (double)f->over, kept = (double)b->n, range = x->hi - x->lo;
+	const double most[KINDS] = {
+	    [ABOUT] = n * range * range / 4, [VARIANCE] = range * range / 4, [UNBIASED] = range * range / 4 * n / (n - 1)};
+	unsigned can = 0;
+	if (b->nan || b->inf || x->nan || x->inf)
+		return BIT(KINDS) - 1;
+	for (int i = 0; i < KINDS; i++) {
+		const double one = 202 * eps * size[i], all = one * kept; /* the room of an element, and of their sum */
+		const bool is = i == SUM       ? fabs(b->sum - x->sum) <= all
+				: i == MEAN    ? fabs(b->sum - x->sum / n) <= all
+				: i == SQUARES ? fabs(b->sum - x->squares) <= all
+				: i == NORM    ? fabs(b->squares - x->squares) <= all * (2 * size[i] + one)
+				: i == MAX     ? fabs(b->hi - x->hi) <= one
+				: i == MIN     ? fabs(b->lo - x->lo) <= one
+				: i == EXP     ? b->lo >= 1 - 202 * eps * (n + 1) && b->hi <= n + 202 * eps * (n + 1)
+					       : b->lo >= -one && b->hi <= most[i] + one;
+		can |= is ? BIT(i) : 0;
+	}
+	return can;
+}
 
 /* Is b one of these reductions of x, over the dims in f? Keeps the kinds still possible after each element. */
 static bool is_fold(const struct numbers *b, const struct numbers *x, const struct fold *f)
@@ -62,17 +94,22 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 	const double size[KINDS] = {
 	    n * x->max,       x->max, n * x->max * x->max, n * x->max * x->max, x->max * x->max, x->max * x->max, x->max, x->max,
 	    sqrt(n) * x->max, 1};
-	unsigned left = (1u << KINDS) - 1;
-	int64_t *over = xcalloc((size_t)f->over, sizeof(*over));
-	for (int64_t i = 0; i < f->over; i++)
-		over[i] = fold_place(f, true, i);
-	for (int64_t k = 0; k < f->kept && left; k++) {
-		double all[KINDS];
-		fold_elements(x->v + fold_place(f, false, k), f, over, all);
-		for (int i = 0; i < KINDS; i++)
-			if (!near(b->v[k], all[i], eps, size[i] * 0.01))
-				left &= ~(1u << i);
-	}
+	unsigned left = by_signature(b, x, f, eps, size);
+	if (!left)
+		return false;
+	int64_t *over = xcalloc((size_t)(f->over + f->kept), sizeof(*over)), *kept = over + f->over;
+	fold_places(f, true, over);
+	fold_places(f, false, kept);
+	for (int64_t k = 0; k < f->kept && left; k++)
+		for (int pass = 0; pass < 2; pass++) { /* what takes longer only if it is still possible */
+			const unsigned those = left & (pass ? ~FIRST : FIRST);
+			double all[KINDS];
+			if (those)
+				fold_elements(x->v + kept[k], f, over, those, all);
+			for (int i = 0; i < KINDS && those; i++)
+				if (those & BIT(i) && !near(b->v[k], all[i], eps, size[i] * 0.01))
+					left &= ~BIT(i);
+		}
 	free(over);
 	return left != 0;
 }

@@ -14,6 +14,7 @@ static int64_t parts(const struct numbers *x) { return x->n * (x->class == NUMBE
 
 static void sign(struct numbers *x)
 {
+	double lo = INFINITY, hi = -INFINITY;
 	for (int64_t i = 0; i < parts(x); i++) {
 		const double v = x->v[i];
 		if (!isfinite(v)) {
@@ -22,7 +23,13 @@ static void sign(struct numbers *x)
 		}
 		x->sum += v;
 		x->squares += v * v;
-		x->max = fabs(v) > x->max ? fabs(v) : x->max;
+		lo = v < lo ? v : lo;
+		hi = v > hi ? v : hi;
+	}
+	if (lo <= hi) {
+		x->lo = lo;
+		x->hi = hi;
+		x->max = fmax(fabs(lo), fabs(hi));
 	}
 }
 

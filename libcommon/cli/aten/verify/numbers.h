@@ -23,9 +23,9 @@ struct numbers {
 	enum numbers_class class;
 	int dtype, n_dim;
 	int64_t size[ATEN_DIMS];
-	/* The signature; sums and max over all finite parts. */
+	/* The signature, over all finite parts; max is that of |x|. */
 	uint64_t nan, inf;
-	double sum, squares, max;
+	double sum, squares, max, lo, hi;
 	double scale; /* S; negative: not computed yet */
 };
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/mman.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,18 +60,25 @@ int confine_close_others(const int *keep, size_t n, struct err *err)
 	}
 }
 
+static pthread_mutex_t hide_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned hidden; /* by so many threads */
+
 bool confine_hide(void)
 {
-	bool was = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
-	if (was)
+	pthread_mutex_lock(&hide_lock);
+	const bool hides = hidden || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
+	if (hides && !hidden++)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	return was;
+	pthread_mutex_unlock(&hide_lock);
+	return hides;
 }
 
 void confine_unhide(bool was)
 {
-	if (was)
+	pthread_mutex_lock(&hide_lock);
+	if (was && !--hidden)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	pthread_mutex_unlock(&hide_lock);
 }
 
 void confine_begin(struct confine_filter *f, uint32_t others)

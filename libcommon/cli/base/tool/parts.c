@@ -1,5 +1,6 @@
 #include "base/tool/parts.h"
 #include "base/buf.h"
+#include "base/tool/diag.h"
 #include "base/process/child.h"
 #include "base/text.h"
 #include "base/tool/tempfolder.h"
@@ -75,4 +76,21 @@ char *tool_find(const char *name)
 		free(beside);
 	}
 	return child_which(name);
+}
+
+char *tool_need(const char *name, struct err *err)
+{
+	char *path = tool_find(name);
+	if (!path)
+		err_set(err, EXIT_ENVIRON, "cannot find '%s', a tool of pt2utils: it should lie beside this program", name);
+	return path;
+}
+
+char *tool_or_die(const char *name)
+{
+	struct err err;
+	char *path = tool_need(name, &err);
+	if (!path)
+		die_err(&err);
+	return path;
 }

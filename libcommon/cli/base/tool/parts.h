@@ -21,5 +21,8 @@ char *part_alloc(const char *probe);
 
 /* Another tool: beside this program, under its name or as pt2-NAME (in a wheel), else in PATH; NULL if there is none. free() it. */
 char *tool_find(const char *name);
+/* NULL: EXIT_ENVIRON, in err; or the end of this program. */
+char *tool_need(const char *name, struct err *err);
+char *tool_or_die(const char *name);
 
 #endif

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -38,6 +39,7 @@ struct temp {
 	pid_t owner;
 };
 static struct temp *temps;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list; not taken when the tool dies */
 
 static void boot_id(char id[BOOT_ID])
 {
@@ -143,11 +145,13 @@ void temp_folder_remove_all(void)
 static char *add_temp(struct temp *t, char *path, int mark)
 {
 	static bool told;
+	pthread_mutex_lock(&list_lock);
 	*t = (struct temp){temps, path, mark, getpid()};
 	temps = t;
 	if (!told)
 		diag_at_die(temp_folder_remove_all);
 	told = true;
+	pthread_mutex_unlock(&list_lock);
 	return path;
 }
 
@@ -218,12 +222,19 @@ void temp_folder_remove(char *path)
 {
 	if (!path)
 		return;
-	struct temp **p = &temps, *t;
-	while (*p && (*p)->path != path)
-		p = &(*p)->next;
-	if ((t = *p)) {
+	struct temp *t;
+	pthread_mutex_lock(&list_lock);
+	for (t = temps; t && t->path != path; t = t->next)
+		;
+	pthread_mutex_unlock(&list_lock);
+	if (t) {
 		remove_temp(t); /* in the list until it is gone: when memory runs out, the list is what is cleaned up (base/oom.h) */
+		pthread_mutex_lock(&list_lock);
+		struct temp **p = &temps;
+		while (*p != t)
+			p = &(*p)->next;
 		*p = t->next;
+		pthread_mutex_unlock(&list_lock);
 		if (t->mark >= 0)
 			close(t->mark); /* after: nobody sweeps what is being removed */
 		free(t);
