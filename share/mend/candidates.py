@@ -120,6 +120,8 @@ class Candidates(Guards, Regions, Parts, Goals):
             make()
         self.settings(words, recompile)
         self.compiled(f.get("function", ""))
+        if recompile and f.get("count") == 1:  # to compile something else for it would be too much
+            self.out = [c for c in self.out if c["kind"] != "region"]
         rank = {k: i for i, k in enumerate(ORDER)}
         self.out.sort(key=lambda c: (rank[c["kind"]], -c["size"]))  # statements that belong together, together
         return self.out
@@ -177,7 +179,10 @@ class Candidates(Guards, Regions, Parts, Goals):
 
     def effects(self, s, f, st):
         """The statement and those that use what it sets, if no value leaves them; sorted. None: one does. What computes (a backward pass, a
-        step of an optimizer, a tensor changed in place) is not an effect in this sense: it belongs into a graph."""
+        step of an optimizer, a tensor changed in place) is not an effect in this sense: it belongs into a graph. Nor is what makes an object
+        what it is, in its __init__."""
+        if f.name in ("__init__", "__new__", "__post_init__") and (written_names(st) or "super" in loads(st)):
+            return None
         group, grown = [st], True
         inside = lambda x: any(y.lineno <= x.lineno <= y.end_lineno for y in group)
         while grown:

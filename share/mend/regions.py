@@ -74,6 +74,8 @@ class Regions:
             return
         if isinstance(whole, ast.Name) and any(isinstance(d, ast.FunctionDef) and d.name == whole.id for d in ast.walk(s.tree)):
             return
+        if isinstance(whole, ast.Attribute) and s.seg(st.targets[0]) == s.seg(whole) and root_name(whole) != "self":
+            return  # field.f = torch.compile(field.f): a part already
         for owner in ([s.seg(whole.value)] if isinstance(whole, ast.Attribute) else []) + [s.seg(whole)]:
             if owner in ("self", "torch"):
                 continue
@@ -137,6 +139,24 @@ class Regions:
             if isinstance(a, ast.Assign) and isinstance(a.targets[0], ast.Name) and a.targets[0].id in called and isinstance(a.value, ast.Call):
                 self.add("region", "%s is compiled, not the lambda around it" % a.targets[0].id,
                          {s.path: s.edit([(n, s.seg(whole)), self.compiles(s, a, s.statement(n), words)])}, region=True, **about)
+
+        if outside:
+            self.given_methods(s, n, whole, words, about)
+
+    def given_methods(self, s, n, whole, words, about):
+        """solve(field, y) of a library, which calls field.f() and field.g(): the methods of the user's own class, on that object."""
+        classes = {c.name: c for p in self.files() for c in ast.walk(self.source(p).tree) if isinstance(c, ast.ClassDef)}
+        given = {x.id for x in whole.body.args + [k.value for k in whole.body.keywords] if isinstance(x, ast.Name)}
+        for a in s.tree.body:
+            if not isinstance(a, ast.Assign) or not isinstance(a.targets[0], ast.Name) or a.targets[0].id not in given or not isinstance(a.value, ast.Call):
+                continue
+            of = classes.get(getattr(a.value.func, "id", ""))
+            names = [m.name for m in of.body if isinstance(m, ast.FunctionDef) and not m.name.startswith("__") and not m.decorator_list] if of is not None else []
+            name, end = a.targets[0].id, s.offset[a.end_lineno]
+            lines = "".join("%s.%s = torch.compile(%s.%s%s)\n" % (name, m, name, m, words and ", " + words) for m in names)
+            if names:
+                self.add("region", "%s of %s %s compiled, not the lambda around it" % (", ".join(names)[:40], name, "is" if len(names) == 1 else "are"),
+                         {s.path: s.edit([(n, s.seg(whole)), ((end, end), lines)])}, region=True, **about)
 
     def held(self, s, n, remove, words, outside):
         """Of a compiled method: the modules that it calls, compiled where they are made."""

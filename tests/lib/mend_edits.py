@@ -72,6 +72,16 @@ c = candidates(HEAD + "        y = F.one_hot(x, max(x.max() + 1, 4))[..., :4]\n 
 check("one_hot() of a size that data decides, cut to one that they do not", any(k == "tensor" and "y = (x.unsqueeze(-1) == torch.arange(4, device=x.device)).long()" in t for k, t, _ in c))
 c = candidates("import torch\nfrom solver import solve\nfield = torch.nn.Linear(2, 2)\nrun = torch.compile(lambda y: solve(lambda t, y: field(y), y))\nprint(run(3))\n", 5, {})
 check("what a compiled lambda calls", any(k == "region" and "field = torch.compile(field)\nrun = lambda y: solve(lambda t, y: field(y), y)\n" in t and p == "solve() itself is not compiled" for k, t, p in c))
+c = candidates("import torch\nfrom solver import solve\nclass Field:\n    def f(self, y):\n        return y\n    def g(self, y):\n        return y\nfield = Field()\nrun = torch.compile(lambda y: solve(field, y))\n", 9, {})
+check("methods that a library calls", any(k == "region" and "field = Field()\nfield.f = torch.compile(field.f)\nfield.g = torch.compile(field.g)\nrun = lambda y: solve(field, y)\n" in t
+                                          and p == "solve() itself is not compiled" for k, t, p in c))
+text = "import torch\nmodel = Model()\nmodel = torch.compile(model)\nhead = Head()\nhead.f = torch.compile(head.f)\n"
+c = candidates(text, 3, {}, kind="recompile", function="forward", count=3)
+check("parts are compiled where it recompiles often", [k for k, _, _ in c if k == "region"] == ["region"])
+c = candidates(text, 3, {}, kind="recompile", function="forward", count=1)
+check("... and not for once", not any(k == "region" for k, _, _ in c))
+c = candidates("import torch\nclass M(torch.nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.n = n\n", 5, {"self": "M", "n": "int", "self.n": "int"}, function="__init__")
+check("what makes an object what it is stays", not any(k in ("guard", "operator") for k, _, _ in c))
 c = candidates("import torch\nfrom library import EMA\nnet = torch.nn.Linear(2, 2)\nema = EMA(net)\n@torch.compile\ndef train(x):\n    net(x).sum().backward()\n    ema.update()\n", 8, {}, function="train")
 check("what others are given stays the object that it is", any(k == "region" and "ema = EMA(net)\nnet.forward = torch.compile(net.forward)\ndef train" in t for k, t, _ in c))
 

@@ -14,7 +14,7 @@
  *     > run         texts {path: text}, backend (off, eager, aot_eager, as-is), whole, region, cold, tolerance, timeout
  *     < run         status, counts {calls, ops, outer, graphs, steps}, differs ("" if equal to eager), trace, error, seconds, cpu,
  *                   volatile [names]
- *     > candidates  texts, finding {kind, file, line, function, title, cause, why, fix, hint, evidence, stack [[file, line]]}
+ *     > candidates  texts, finding {kind, file, line, function, count, title, cause, why, fix, hint, evidence, stack [[file, line]]}
  *     < candidates  candidates [{kind, title, texts, price, region}], why (it is hard; ""), runs
  *     > without     before, after, texts           < without     texts, or null: that edit taken out of the texts again
  *     > files       paths                          < files       files {path: text}

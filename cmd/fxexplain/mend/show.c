@@ -8,7 +8,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { WIDE = 140 }; /* columns for an edit, why it was refused, and its figures in one line */
+enum {
+	WIDE = 140,    /* columns for an edit, why it was refused, and its figures in one line */
+	MOST_WITH = 6, /* of what went with an edit; --json has all */
+};
 
 static void flush(struct screen *s)
 {
@@ -73,9 +76,12 @@ static void with_it(struct screen *out, const struct search_step *step)
 {
 	struct slice rest = step->with, line;
 	const size_t from = out->b.len;
+	unsigned n = 0;
 	while (slice_line(&rest, &line))
-		if (line.n)
+		if (line.n && n++ < MOST_WITH)
 			put_text_line(out, "              with it went: ", line);
+	if (n > MOST_WITH)
+		buf_addf(&out->b, "              ... and %u more\n", n - MOST_WITH);
 	if (step->price.n)
 		put_text_line(out, "              its price: ", step->price);
 	put_wraps(out, from, 18);

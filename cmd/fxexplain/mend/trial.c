@@ -275,6 +275,7 @@ void trial_finding(struct buf *b, const struct mend_trial *t, const struct findi
 	json_member_str(&o, "file", g ? text_of(t, g->loc.file) : SLICE(""));
 	json_member_u64(&o, "line", g ? g->loc.line : 0);
 	json_member_str(&o, "function", g ? function_of(t, g) : SLICE(""));
+	json_member_u64(&o, "count", g ? g->count : 0);
 	json_member_str(&o, "title", g ? g->title : t->error);
 	json_member_str(&o, "cause", g ? g->cause : SLICE(""));
 	json_member_str(&o, "why", g ? g->why : SLICE(""));
