@@ -1174,7 +1174,7 @@ def _subgraphs_of(graph, whole, frames, found, seen):
 
 
 def _stack_elsewhere(gm, whole, outer):
-    """The stack of a node that torch has lost: a scan that becomes a while_loop is traced anew (torch/_inductor/fx_passes/post_grad.py), and the
+    """The stack of a node that torch has lost: a scan that becomes a while_loop is traced again (torch/_inductor/fx_passes/post_grad.py), and the
     graph that it was is still there. Else that of the node that runs the subgraph."""
     if any(isinstance(n.meta.get("stack_trace"), str) for n in gm.graph.nodes):
         return lambda node: None
