@@ -308,6 +308,20 @@ static void show_against(struct screen *s, const struct session *x, const struct
 	}
 }
 
+/* A package's graph is not in it: only its exported program gives the cause by evaluation. */
+static void show_against_next(struct screen *s, const struct session *x, const struct nan_finding *f)
+{
+	if (f->kind != NAN_PRODUCED || f->what == NAN_RANGE || f->why || f->call.c.text.n || x->against.asked || x->o->recorded)
+		return;
+	row(s, x->command ? "then" : "next");
+	buf_addf(&s->b, "%s --against EXPORTED ", diag_tool);
+	if (x->command)
+		buf_adds(&s->b, "DIR, after aoti-printer -i -o DIR of this run");
+	else
+		buf_adds(&s->b, "... evaluates the cause");
+	buf_adds(&s->b, " (EXPORTED: written by torch.export.save())\n");
+}
+
 /* The command that shows all numbers of this call. */
 static void show_next(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
@@ -385,6 +399,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 		show_again(s, x, f);
 	else
 		show_next(s, x, f);
+	show_against_next(s, x, f);
 }
 
 void add_unread(struct buf *b, const struct session *s)

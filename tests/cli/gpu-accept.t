@@ -68,6 +68,7 @@ for _ in $(seq 600); do grep -q '^half' stopped.out/work/01/01.out 2>/dev/null &
 kill -TERM $!
 wait $!
 is "stopped by a signal: status" "$?" 1
+for _ in $(seq 200); do pgrep -f "$SLEEPER" >/dev/null || break; sleep 0.05; done # a killed process takes its time to end where all are busy
 is "... with all that it started" "$(pgrep -f "$SLEEPER" || echo none)" none
 like "... with the table so far" "$(cat stopped.out/table.txt)" 'ValueError: oops'
 done_testing

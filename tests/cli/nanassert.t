@@ -51,6 +51,9 @@ exits "--against as text" 1 $nan --against "$X/log.exported.pt2" log.pt2 $(given
 like "the cause is evaluated" "$(cat out)" 'cause +log\(-[0-9.]+\) = nan at \[[0-9, ]+\]'
 like "the text says that the model produced it" "$(cat out)" "origin *the model itself: the exported program has its first NaN in log .aten.log.default"
 # shellcheck disable=SC2046
+exits "without a graph" 1 $nan log.pt2 $(given log)
+like "... the next command is that which evaluates the cause" "$(cat out)" 'next +aoti-nanassert --against EXPORTED'
+# shellcheck disable=SC2046
 exits "--against as text: the compiler" 1 $nan --against "$X/log.exported.pt2" miscompiled.pt2 $(given miscompiled)
 like "the text says that the compiler produced it" "$(cat out)" "the compiler: the exported program, run node by node with these inputs, has no NaN"
 # shellcheck disable=SC2046
