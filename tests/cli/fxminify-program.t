@@ -44,7 +44,7 @@ exits "a failure in capture of a command without a program" 5 fxminify -- sh -c 
 like "the message says what can be reduced" "$(cat err)" "before there is a graph: Unsupported.*python app.py"
 
 # ---- the source ----
-cat "$ROOT/share/zygote/zygote.py" "$ROOT/share/fxminify/trial.py" "$ROOT/share/fxminify/source.py" | sed '/^if __name__ == "__main__"/,$d' >source.py
+cat "$ROOT/share/zygote/zygote.py" "$ROOT/share/fxminify/warm.py" "$ROOT/share/fxminify/trial.py" "$ROOT/share/fxminify/inline.py" "$ROOT/share/fxminify/source.py" | sed '/^if __name__ == "__main__"/,$d' >source.py
 cat >reduce.py <<'P'
 import source
 
