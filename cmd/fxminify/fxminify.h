@@ -47,9 +47,9 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
-	bool issue;               /* --form issue */
-	double evidence;          /* seconds; 0: none */
-	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
+	bool issue;                    /* --form issue */
+	double evidence;               /* seconds; 0: none */
+	const char *const *shown;      /* the command line of the result, if not the one of the journal; NULL */
 	const struct prelude *prelude; /* program.h; NULL */
 };
 

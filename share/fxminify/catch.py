@@ -8,7 +8,7 @@ that fxminify reads. share/jit/after_import.py, compare.py and changes.py preced
 What it writes there, with the process id in each name:
 
     state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
-    changes-PID        what the program had changed in torch when a graph was compiled (changes.py), one a line; none: no file
+    changes-PID        what the program had changed in torch when a graph was compiled (changes.py), one per line; no file: nothing
     graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
     failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values), and
                        after_dynamo: the graph that Inductor's was made of, in case that one does not fail alone

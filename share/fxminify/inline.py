@@ -130,7 +130,7 @@ def put_in(modules, module, tree, main=False):
 
 
 def needed(modules, name):
-    """A module that is not there yet, after the packages that hold it."""
+    """A module that was not put in yet, after the packages that hold it."""
     out, parts = [], name.split(".")
     for i in range(1, len(parts) + 1):
         whole = ".".join(parts[:i])

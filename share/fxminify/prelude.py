@@ -1,5 +1,5 @@
-"""A program that changes torch, up to its first compile: what a graph of it needs to fail. fxminify writes this file with the program's name and arguments;
-importing it runs the program, whose compile never begins."""
+"""A program that changes torch, up to its first compile: what a graph of it needs to fail. fxminify writes this file, with the program's
+name and arguments; importing it runs the program, whose compile never begins."""
 import contextlib
 import os
 import sys

@@ -257,6 +257,7 @@ def reduce_program(config):
     if oracle.eager and same(oracle.eager, found):
         say("failure", "eager fails the same way: not a failure of torch.compile")
         return 1
+    lines = len(original.splitlines()) if text != whole else len(text.splitlines())
     text = reduce_source(text, oracle, say)
     output, status = config["output"], 0
     trial = os.path.join(config["folder"], os.path.basename(output))
@@ -270,6 +271,6 @@ def reduce_program(config):
     with open(output + ".new", "w") as f:
         f.write(with_note(text, config, oracle, f"NOT: {why}" if why else "fails the same way in a fresh process with all caches off"))
     os.replace(output + ".new", output)
-    say("result", f"{len(text.splitlines())} of {len(original.splitlines())} lines, in {output}; {oracle.tests} tests, "
+    say("result", f"{len(text.splitlines())} of {lines} lines, in {output}; {oracle.tests} tests, "
                   f"{time.monotonic() - oracle.began:.1f} s")
     return status
