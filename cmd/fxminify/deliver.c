@@ -1,5 +1,6 @@
 /* deliver.c - what is delivered was seen to fail in the form in which it is delivered: newest state first, then older ones. */
 #include "evidence.h"
+#include "program.h"
 #include "session.h"
 
 #include "base/process/child.h"
@@ -222,6 +223,11 @@ static int deliver_verified(struct delivery *d, struct err *err)
 	if (result_write(&s->result, d->c, d->given, err) < 0)
 		return -1;
 	s->report.file = s->result.path;
+	if (s->o->prelude) {
+		report_clear(&s->report);
+		if (prelude_deliver(s->o, s->result.path, d->folder, err) < 0)
+			return -1;
+	}
 	add_evidence(s);
 	return 0;
 }

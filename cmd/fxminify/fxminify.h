@@ -18,6 +18,14 @@
 #include "graph/repro/repro.h"
 #include "reduce/shrink.h"
 
+/* A program that changes torch, up to its first compile. */
+struct prelude {
+	char *module, *path; /* "repro_program", and where it is */
+	char *file;          /* the program */
+	char *const *command;
+	size_t at; /* of the program in command */
+};
+
 struct fxminify_options {
 	/* What fails */
 	int after, level; /* -1: as in the input; after: 0 aot, 1 dynamo */
@@ -39,9 +47,10 @@ struct fxminify_options {
 	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir, *verified;
 	bool no_journal;
-	bool issue;               /* --form issue */
-	double evidence;          /* seconds; 0: none */
-	const char *const *shown; /* the command line of the result, if not the one of the journal; NULL */
+	bool issue;                    /* --form issue */
+	double evidence;               /* seconds; 0: none */
+	const char *const *shown;      /* the command line of the result, if not the one of the journal; NULL */
+	const struct prelude *prelude; /* program.h; NULL */
 };
 
 enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };

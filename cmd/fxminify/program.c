@@ -3,6 +3,7 @@
 
 #include "base/html/html.h"
 #include "base/io/jsonfile.h"
+#include "base/io/mapfile.h"
 #include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
@@ -38,7 +39,7 @@ struct program {
 
 static char *make_site(const char *folder, struct err *err)
 {
-	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/catch.py"};
+	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/changes.py", "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -56,46 +57,6 @@ static char *make_site(const char *folder, struct err *err)
 }
 
 /* ---- what it left ---- */
-
-static void take_failure(struct program *p, const char *path)
-{
-	OWNED(jsonfile_close) struct jsonfile d;
-	if (!jsonfile_open(&d, path))
-		return;
-	const double at = json_number(&d.t, d.root, "at", 0);
-	const bool graph = json_get(&d.t, d.root, "graph") != NONE && !slice_is(json_word(&d.t, d.root, "stage"), "program");
-	const bool had = p->caught.graph.n > 0;
-	/* The first graph; else the first of anything. */
-	if (p->caught.stage.n && (had == graph ? at >= p->caught.at : had))
-		return;
-	p->caught = (struct caught){.stage = json_dup(&d.t, d.root, "stage", &p->arena),
-				    .kind = json_dup(&d.t, d.root, "kind", &p->arena),
-				    .type = json_dup(&d.t, d.root, "type", &p->arena),
-				    .message = json_dup(&d.t, d.root, "message", &p->arena),
-				    .graph = json_dup(&d.t, d.root, "graph", &p->arena),
-				    .after_dynamo = json_dup(&d.t, d.root, "after_dynamo", &p->arena),
-				    .unknown = json_count(&d.t, d.root, "unknown", 0),
-				    .at = at};
-}
-
-/* "run 3:17 PATH": what a process was doing when it died, or hangs. */
-struct doing {
-	char what[16], number[40], path[300];
-	double since;
-};
-
-static bool read_state(const char *path, struct doing *d)
-{
-	char text[320] = "";
-	struct stat st;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	const bool ok = n > 0 && fstat(fd, &st) == 0;
-	if (fd >= 0)
-		close(fd);
-	*d = (struct doing){.since = ok ? (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec : 0};
-	return ok && sscanf(text, "%15s %39s %299s", d->what, d->number, d->path) >= 2;
-}
 
 static char **list_files(const char *folder, const char *start, size_t *n)
 {
@@ -118,6 +79,66 @@ static void free_files(char **v, size_t n)
 	free(v);
 }
 
+static void take_failure(struct program *p, const char *path)
+{
+	OWNED(jsonfile_close) struct jsonfile d;
+	if (!jsonfile_open(&d, path))
+		return;
+	const double at = json_number(&d.t, d.root, "at", 0);
+	const bool graph = json_get(&d.t, d.root, "graph") != NONE && !slice_is(json_word(&d.t, d.root, "stage"), "program");
+	const bool had = p->caught.graph.n > 0;
+	/* The first graph; else the first of anything. */
+	if (p->caught.stage.n && (had == graph ? at >= p->caught.at : had))
+		return;
+	p->caught = (struct caught){.stage = json_dup(&d.t, d.root, "stage", &p->arena),
+				    .kind = json_dup(&d.t, d.root, "kind", &p->arena),
+				    .type = json_dup(&d.t, d.root, "type", &p->arena),
+				    .message = json_dup(&d.t, d.root, "message", &p->arena),
+				    .graph = json_dup(&d.t, d.root, "graph", &p->arena),
+				    .after_dynamo = json_dup(&d.t, d.root, "after_dynamo", &p->arena),
+				    .unknown = json_count(&d.t, d.root, "unknown", 0),
+				    .at = at};
+}
+
+/* Of any of its processes. */
+static void take_changes(struct program *p)
+{
+	size_t n;
+	LOCAL_BUF b = {0};
+	char **v = list_files(p->folder, "changes-", &n);
+	for (size_t i = 0; i < n && !b.len; i++) {
+		OWNED(mapfile_close) struct mapfile f = {0};
+		struct err ignored;
+		struct slice rest, line;
+		if (mapfile_open(&f, v[i], &ignored) < 0)
+			continue;
+		rest = f.bytes;
+		while (slice_line(&rest, &line))
+			buf_addf(&b, "%s%.*s", b.len ? "; " : "", SL(line));
+	}
+	free_files(v, n);
+	p->caught.changes = arena_slice(&p->arena, buf_slice(&b));
+}
+
+/* "run 3:17 PATH": what a process was doing when it died, or hangs. */
+struct doing {
+	char what[16], number[40], path[300];
+	double since;
+};
+
+static bool read_state(const char *path, struct doing *d)
+{
+	char text[320] = "";
+	struct stat st;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const bool ok = n > 0 && fstat(fd, &st) == 0;
+	if (fd >= 0)
+		close(fd);
+	*d = (struct doing){.since = ok ? (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec : 0};
+	return ok && sscanf(text, "%15s %39s %299s", d->what, d->number, d->path) >= 2;
+}
+
 /* The oldest thing that is not finished. */
 static bool find_doing(const char *folder, struct doing *found)
 {
@@ -137,7 +158,7 @@ static bool find_doing(const char *folder, struct doing *found)
 
 static void forget_files(const char *folder)
 {
-	static const char *const starts[] = {"state-", "failure-"};
+	static const char *const starts[] = {"state-", "failure-", "changes-"};
 	for (size_t k = 0; k < ARRAY_LEN(starts); k++) {
 		size_t n;
 		char **v = list_files(folder, starts[k], &n);
@@ -176,6 +197,7 @@ static void find_failure(struct program *p)
 		if (!d.path[0])
 			p->caught.message = arena_slice(&p->arena, slice_str(d.number)); /* which to keep in the next run */
 	}
+	take_changes(p);
 }
 
 /* ---- the run ---- */
@@ -280,6 +302,10 @@ static const char **journal_words(const struct program *p, int argc, char *const
 		v[n++] = "--python";
 		v[n++] = p->o->python;
 	}
+	if (p->o->prelude) {
+		v[n++] = "--import";
+		v[n++] = p->o->prelude->module;
+	}
 	v[n++] = path;
 	return v;
 }
@@ -306,6 +332,36 @@ static int reduce_one(const struct program *p, struct fxminify_options *o, struc
 	return session_run(o, path, words, NULL);
 }
 
+static bool gave_result(const struct fxminify_options *o, int status, time_t since)
+{
+	return status != EXIT_FOUND && (status != EXIT_PARTIAL || written_since(o->output ? o->output : "repro.py", since));
+}
+
+/* A graph of a program that changes torch fails where torch is changed, too. */
+static int reduce_changed(const struct program *p, struct fxminify_options *o, int argc, char *const *argv)
+{
+	struct err err = {.text = ""};
+	struct prelude prelude;
+	note("%s: the program changes torch: %.*s", diag_tool, SL(p->caught.changes));
+	if (!prelude_make(&prelude, o, p->command, p->folder, &err)) {
+		note("%s: its graph is tested without that%s%s; --import MODULE imports what makes the changes", diag_tool,
+		     err.text[0] ? ": " : "", err.text);
+		return EXIT_FOUND;
+	}
+	const time_t since = time(NULL);
+	const size_t had = o->import.n;
+	PUSH_TO(o->import.v, o->import.n, o->import.cap) = prelude.module;
+	o->prelude = &prelude;
+	note("%s: so the graph is tested after the program, up to its first compile", diag_tool);
+	int status = reduce_one(p, o, p->caught.graph, argc, argv);
+	if (!gave_result(o, status, since) && p->caught.after_dynamo.n && !child_signalled())
+		status = reduce_one(p, o, p->caught.after_dynamo, argc, argv);
+	o->import.n = had;
+	o->prelude = NULL;
+	prelude_release(&prelude);
+	return status;
+}
+
 /* Some failures need what comes before Inductor: the names of a graph's inputs, or that it is a backward graph. */
 static int reduce_graph(struct program *p, struct fxminify_options *o, int argc, char *const *argv)
 {
@@ -322,9 +378,10 @@ static int reduce_graph(struct program *p, struct fxminify_options *o, int argc,
 	for (int i = 1; i < argc; i++)
 		shown[i - 1] = argv[i];
 	o->shown = shown;
-	int status = reduce_one(p, o, p->caught.graph, argc, argv);
-	const bool none = status == EXIT_FOUND || (status == EXIT_PARTIAL && !written_since(o->output ? o->output : "repro.py", since));
-	if (none && p->caught.after_dynamo.n && !child_signalled()) {
+	int status = p->caught.changes.n ? reduce_changed(p, o, argc, argv) : EXIT_FOUND;
+	if (!gave_result(o, status, since) && !child_signalled())
+		status = reduce_one(p, o, p->caught.graph, argc, argv);
+	if (!gave_result(o, status, since) && p->caught.after_dynamo.n && !child_signalled()) {
 		note("%s: the graph that Inductor gets does not fail alone as the program did: trying the graph after Dynamo, %.*s",
 		     diag_tool, SL(p->caught.after_dynamo));
 		status = reduce_one(p, o, p->caught.after_dynamo, argc, argv);

@@ -10,8 +10,7 @@
 
 #include <unistd.h>
 
-/* The word that is the program: "python -u app.py --x": 2. 0: none, as in "python -m app". */
-static size_t program_word(char *const *command)
+size_t program_word(char *const *command)
 {
 	for (size_t i = 1; command[i] && slice_starts(slice_str(path_base(command[0])), "python"); i++) {
 		if (!strcmp(command[i], "-m") || !strcmp(command[i], "-c"))
@@ -20,6 +19,50 @@ static size_t program_word(char *const *command)
 			return i;
 	}
 	return 0;
+}
+
+/* What source.py and fold.py have in common. */
+static void write_limits(const struct fxminify_options *o, const char *folder, struct json_out *j)
+{
+	json_member_str(j, "folder", slice_str(folder));
+	json_member_i64(j, "timeout", o->timeout);
+	json_member_u64(j, "max_tests", o->max_tests);
+	json_member_double(j, "max_time", o->max_time, 3);
+	json_member_bool(j, "quiet", o->quiet);
+}
+
+static void write_args(char *const *command, size_t at, struct json_out *j)
+{
+	json_member_arr(j, "args");
+	for (size_t i = at + 1; command[i]; i++)
+		json_out_str(j, slice_str(command[i]));
+	json_close(j);
+}
+
+static int run_source(const struct fxminify_options *o, const char *folder, struct slice json, int *status, struct err *err)
+{
+	const struct slice text[] = {share_file("zygote/zygote.py"),   SLICE("\n\n"), share_file("fxminify/warm.py"),   SLICE("\n\n"),
+				     share_file("fxminify/trial.py"),  SLICE("\n\n"), share_file("fxminify/inline.py"), SLICE("\n\n"),
+				     share_file("fxminify/source.py"), SLICE("\n\n"), share_file("fxminify/fold.py")};
+	return script_run(script_python(o), folder, text, ARRAY_LEN(text), json, NULL, status, err);
+}
+
+int source_fold(const struct fxminify_options *o, const struct prelude *of, const char *path, const char *folder, struct err *err)
+{
+	struct json_out j = {.b = &(struct buf){0}};
+	FREED char *file = realpath(path, NULL);
+	int status = -1;
+	json_obj(&j);
+	json_member_str(&j, "file", slice_str(file ? file : path));
+	json_member_str(&j, "program", slice_str(of->file));
+	json_member_str(&j, "module", slice_str(of->module));
+	write_args(of->command, of->at, &j);
+	write_limits(o, folder, &j);
+	json_close(&j);
+	if (run_source(o, folder, buf_slice(j.b), &status, err) < 0)
+		status = -1;
+	buf_release(j.b);
+	return status < 0 ? -1 : status == EXIT_FINE;
 }
 
 static void write_config(const struct fxminify_options *o, char *const *command, size_t at, const char *folder, const struct caught *c,
@@ -31,20 +74,13 @@ static void write_config(const struct fxminify_options *o, char *const *command,
 	FREED char *whole = *output == '/' || !cwd ? xstrdup(output) : xasprintf("%s/%s", cwd, output);
 	json_obj(&j);
 	json_member_str(&j, "file", slice_str(file ? file : command[at]));
-	json_member_arr(&j, "args");
-	for (size_t i = at + 1; command[i]; i++)
-		json_out_str(&j, slice_str(command[i]));
-	json_close(&j);
+	write_args(command, at, &j);
 	json_member_str(&j, "type", c->type);
 	json_member_str(&j, "message", c->message);
 	json_member_str(&j, "output", slice_str(whole));
-	json_member_str(&j, "folder", slice_str(folder));
 	json_member_str(&j, "tool", SLICE("fxminify " PT2_VERSION));
 	json_member_str(&j, "command", slice_str(shown));
-	json_member_i64(&j, "timeout", o->timeout);
-	json_member_u64(&j, "max_tests", o->max_tests);
-	json_member_double(&j, "max_time", o->max_time, 3);
-	json_member_bool(&j, "quiet", o->quiet);
+	write_limits(o, folder, &j);
 	json_close(&j);
 }
 
@@ -63,8 +99,6 @@ static void add_evidence(const struct fxminify_options *o, char *const *command,
 int source_run(const struct fxminify_options *o, char *const *command, const char *folder, const struct caught *c)
 {
 	const size_t at = program_word(command);
-	const struct slice text[] = {share_file("zygote/zygote.py"), SLICE("\n\n"), share_file("fxminify/trial.py"), SLICE("\n\n"),
-				     share_file("fxminify/source.py")};
 	const struct slice line = slice_first_line(c->message);
 	LOCAL_BUF json = {0}, shown = {0};
 	struct err err;
@@ -80,7 +114,7 @@ int source_run(const struct fxminify_options *o, char *const *command, const cha
 	for (size_t i = 0; command[i]; i++)
 		buf_addf(&shown, " %s", command[i]);
 	write_config(o, command, at, folder, c, buf_str(&shown), &json);
-	if (script_run(script_python(o), folder, text, ARRAY_LEN(text), buf_slice(&json), NULL, &status, &err) < 0)
+	if (run_source(o, folder, buf_slice(&json), &status, &err) < 0)
 		die_err(&err);
 	if (status == EXIT_FINE)
 		add_evidence(o, command, at, buf_str(&shown));

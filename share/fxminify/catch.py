@@ -1,5 +1,5 @@
 """What `fxminify -- python app.py` puts before a program, as sitecustomize: keeps the graph that fails, with its real inputs, as a launcher
-that fxminify reads. share/jit/after_import.py and compare.py precede this. pt2utils.save_repro uses the same functions.
+that fxminify reads. share/jit/after_import.py, compare.py and changes.py precede this. pt2utils.save_repro uses the same functions.
 
     PT2_CATCH_DIR      where everything goes
     PT2_CATCH_COMPARE  compare each call of a compiled graph with the same graph in eager
@@ -8,6 +8,7 @@ that fxminify reads. share/jit/after_import.py and compare.py precede this. pt2u
 What it writes there, with the process id in each name:
 
     state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
+    changes-PID        what the program had changed in torch when a graph was compiled (changes.py), one per line; no file: nothing
     graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
     failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values), and
                        after_dynamo: the graph that Inductor's was made of, in case that one does not fail alone
@@ -116,6 +117,12 @@ def _imports(gm):
     return "".join("import %s\n" % name for name in sorted(found - {"__main__", "sitecustomize"}))
 
 
+def _is_importable(value):
+    """A function of a module of the program's."""
+    module, function = getattr(value, "__module__", "") or "", getattr(value, "__qualname__", "")
+    return callable(value) and function.isidentifier() and module.split(".")[0] not in ("", "torch", "__main__", "builtins", "typing")
+
+
 def _passes():
     """The program's own passes, which torch leaves out of a launcher: settings that are functions of its modules."""
     import torch._inductor.config as config
@@ -123,9 +130,8 @@ def _passes():
     out = ""
     for name in list(getattr(config, "_config", None) or dir(config)):
         value = getattr(config, name, None) if "pass" in name and "." not in name else None
-        module, function = getattr(value, "__module__", "") or "", getattr(value, "__qualname__", "")
-        if callable(value) and function.isidentifier() and module.split(".")[0] not in ("", "torch", "__main__", "builtins", "typing"):
-            out += "import %s\ntorch._inductor.config.%s = %s.%s\n" % (module, name, module, function)
+        if _is_importable(value):
+            out += "import %s\ntorch._inductor.config.%s = %s.%s\n" % (value.__module__, name, value.__module__, value.__qualname__)
     return out
 
 
@@ -208,6 +214,16 @@ def _innermost(e):
             break
         e = inner
     return e
+
+
+def _is_restart(e):
+    """Dynamo compiles again what it began: no failure."""
+    exc = sys.modules.get("torch._dynamo.exc")
+    for _ in range(8):
+        if e is None or isinstance(e, getattr(exc, "RestartAnalysis", ())):
+            break
+        e = getattr(e, "inner_exception", None) or e.__cause__
+    return e is not None
 
 
 def _name_of(e):
@@ -414,7 +430,7 @@ class Catch:
         import json
         import time
 
-        if self.failed:
+        if self.failed or _is_restart(e):
             return
         self.failed = True
         e = _innermost(e) if e is not None else None
@@ -450,6 +466,8 @@ class Catch:
 
     def begins(self, gm, example_inputs):
         try:
+            if self.graphs & (self.graphs - 1) == 0:  # 0.3 s each
+                self.look_for_changes()
             self.graphs += 1
             graph = _Graph(self.graphs, gm, list(example_inputs), getattr(_here, "real", []))
             graph.dynamo = self.dynamo.get(_compile_id(), self.dynamo.get("last"))
@@ -460,6 +478,11 @@ class Catch:
         except Exception as e:
             self.aside(e)
             return None
+
+    def look_for_changes(self):
+        changes = _changes(_is_importable)  # noqa: F821
+        if changes:
+            _write(os.path.join(self.folder, "changes-%d" % os.getpid()), "".join(c + "\n" for c in changes[:20]))
 
     def compile_failed(self, graph, e):
         try:

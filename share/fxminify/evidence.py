@@ -63,8 +63,7 @@ class Evidence:
     # ---- experiments, in processes forked from this one ----
 
     def warm(self):
-        import torch, torch._dynamo, torch._inductor.compile_fx
-        torch.set_num_threads(1)
+        import_torch(self.config["folder"]).set_num_threads(1)
         freeze()
 
     def cache(self):
@@ -105,7 +104,9 @@ class Evidence:
             tried.append({"name": name, "value": value, "how": verdict(r, self.want), "what": what, "failure": words(r)})
             self.keep(settings=tried)
         helps = [f"{t['name']} = {t['value']}" for t in tried if t["how"] == "passes"]
-        self.say("settings", f"{len(tried)} tried: " + (f"does not fail with {' or '.join(helps)}" if helps else "none of them helps"))
+        late = "" if len(tried) == len(self.config["settings"]) or self.left() > 0 else f" of {len(self.config['settings'])}, the time was up"
+        how = f"does not fail with {' or '.join(helps)}" if helps else "none of them helps"
+        self.say("settings", f"{len(tried)} tried{late}: {how}" if tried else "not tried: the time was up (--evidence=SECONDS)")
         return True
 
     # ---- torch's bisector ----

@@ -1,5 +1,5 @@
-"""A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py and
-trial.py come before this file; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
+"""A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py,
+trial.py and inline.py come before this file, fold.py after it; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
 error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
@@ -20,8 +20,11 @@ class Oracle:
     def over(self):
         return 0 < self.config["max_tests"] <= self.tests or 0 < self.config["max_time"] <= time.monotonic() - self.began
 
+    def attempt(self, text, eager=False):
+        return run(text, self.config, eager=eager)
+
     def baseline(self, text):
-        self.want, self.eager = run(text, self.config), run(text, self.config, eager=True)
+        self.want, self.eager = self.attempt(text), self.attempt(text, eager=True)
         return self.want
 
     def fails(self, text):
@@ -32,9 +35,9 @@ class Oracle:
             ok = False
             with contextlib.suppress(SyntaxError, ValueError):
                 compile(text, "candidate", "exec", dont_inherit=True)
-                ok = same(run(text, self.config), self.want)
+                ok = same(self.attempt(text), self.want)
                 if ok:
-                    eager = run(text, self.config, eager=True)
+                    eager = self.attempt(text, eager=True)
                     ok = not eager if not self.eager else not same(eager, self.want)
             self.known[text] = ok
         return self.known[text]
@@ -174,8 +177,10 @@ def simplify_expressions(text, oracle):
     return text
 
 
-def reduce_source(text, oracle, say):
-    passes = (("statements", drop_statements), ("branches", unwrap), ("expressions", simplify_expressions))
+PASSES = (("statements", drop_statements), ("branches", unwrap), ("expressions", simplify_expressions))
+
+
+def reduce_source(text, oracle, say, passes=PASSES):
     before = None
     while before != text and not oracle.over():
         before = text
@@ -225,8 +230,7 @@ def with_note(text, config, oracle, how):
 
 
 def reduce_program(config):
-    import torch, torch._dynamo, torch._inductor.compile_fx
-    torch.set_num_threads(1)
+    import_torch(config["folder"]).set_num_threads(1)
     freeze()
     def say(label, what):
         if not config["quiet"]:
@@ -237,6 +241,12 @@ def reduce_program(config):
     oracle = Oracle(config)
     say("source", f"{config['file']}: {len(text.splitlines())} lines")
     found = oracle.baseline(text)
+    whole = inlined(text, os.path.dirname(config["file"])) if found.get("type") == config["type"] else None
+    if whole is not None:
+        oracle.tests += 1
+        if same(oracle.attempt(whole), found):
+            text = whole
+            say("modules", f"{len(text.splitlines())} lines with those of the modules beside it")
     if not found:
         say("failure", "in an empty directory the program does not fail: it needs its own files")
         return 5
@@ -247,6 +257,7 @@ def reduce_program(config):
     if oracle.eager and same(oracle.eager, found):
         say("failure", "eager fails the same way: not a failure of torch.compile")
         return 1
+    lines = len(original.splitlines()) if text != whole else len(text.splitlines())
     text = reduce_source(text, oracle, say)
     output, status = config["output"], 0
     trial = os.path.join(config["folder"], os.path.basename(output))
@@ -260,19 +271,6 @@ def reduce_program(config):
     with open(output + ".new", "w") as f:
         f.write(with_note(text, config, oracle, f"NOT: {why}" if why else "fails the same way in a fresh process with all caches off"))
     os.replace(output + ".new", output)
-    say("result", f"{len(text.splitlines())} of {len(original.splitlines())} lines, in {output}; {oracle.tests} tests, "
+    say("result", f"{len(text.splitlines())} of {lines} lines, in {output}; {oracle.tests} tests, "
                   f"{time.monotonic() - oracle.began:.1f} s")
     return status
-
-
-if __name__ == "__main__":
-    with open(sys.argv[1]) as document:
-        given = json.load(document)
-    given["folder"] = tempfile.mkdtemp(prefix="fxminify-source-", dir=given["folder"])
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(given["folder"], "cache")
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-    try:
-        ended = reduce_program(given)
-    finally:
-        shutil.rmtree(given["folder"], ignore_errors=True)
-    sys.exit(ended)

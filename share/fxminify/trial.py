@@ -1,5 +1,5 @@
 """A program, run in a process of its own: what it showed, and whether another run showed the same. source.py and evidence.py follow it;
-../zygote/zygote.py precedes it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
+../zygote/zygote.py and warm.py precede it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
 
 A failure is {kind, type, message, key, frame}: the type of the error, its message, that without numbers and names, and the innermost frame of
 torch. No failure is {}."""
@@ -46,8 +46,31 @@ def change_setting(name, value):
     return True
 
 
-def run_here(text, path, args, eager=False, setting=None):
-    """Runs the program that is in the file `path`."""
+class Compiles(BaseException):
+    pass
+
+
+@contextlib.contextmanager
+def no_compiles():
+    """Whatever is compiled here ends what is run."""
+    import torch._dynamo.output_graph, torch._inductor.compile_fx
+    def stop(*args, **kwargs):
+        raise Compiles
+    fx, graph = torch._inductor.compile_fx, torch._dynamo.output_graph.OutputGraph
+    real = [(of, name, getattr(of, name)) for of, name in [(graph, "call_user_compiler"), *((fx, n) for n in (
+        "compile_fx", "compile_fx_inner", "_compile_fx_inner", "compile_fx_aot"))] if hasattr(of, name)]
+    for of, name, _ in real:
+        setattr(of, name, stop)
+    try:
+        yield
+    finally:
+        for of, name, was in real:
+            if getattr(of, name) is stop:
+                setattr(of, name, was)
+
+
+def run_here(text, path, args, eager=False, setting=None, before=""):
+    """Runs the program that is in the file `path`; before: statements that go first, up to their first compile or error."""
     import torch
     import torch._dynamo
     if eager:
@@ -59,6 +82,10 @@ def run_here(text, path, args, eager=False, setting=None):
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     main.__file__ = path
     main.__builtins__ = __builtins__
+    if before:
+        with contextlib.suppress(BaseException), no_compiles():
+            exec(compile(before, path, "exec", dont_inherit=True), main.__dict__)
+        torch._dynamo.reset()
     try:
         exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)
     except SystemExit as e:
@@ -69,6 +96,14 @@ def run_here(text, path, args, eager=False, setting=None):
     return {}
 
 
+def import_torch(folder):
+    """And what a compile of it needs, with what earlier ones asked the compiler."""
+    import torch, torch._dynamo, torch._inductor.compile_fx, torch._inductor.codecache
+    with contextlib.suppress(ImportError, AttributeError):
+        keep_warm_up(user_folder(folder, compiler_key()[1]))
+    return torch
+
+
 def died(how):
     return {"kind": "crashed", "type": how, "message": "", "key": "", "frame": ""}
 
@@ -77,7 +112,7 @@ def ended(status):
     return died(signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit status {os.WEXITSTATUS(status)}")
 
 
-def run(text, config, eager=False, setting=None, path=None):
+def run(text, config, eager=False, setting=None, path=None, before=""):
     """The same in a process forked from this one, in an empty directory; path: the program's file, otherwise it is written there."""
     folder = tempfile.mkdtemp(prefix="fxminify-trial-", dir=config["folder"])
     if path is None:
@@ -96,7 +131,7 @@ def run(text, config, eager=False, setting=None, path=None):
             os.dup2(out, 1)
             os.dup2(out, 2)
             sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
-            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting)).encode()[:60000])
+            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before)).encode()[:60000])
         finally:
             os._exit(0)
     os.close(write)
@@ -122,8 +157,8 @@ def run(text, config, eager=False, setting=None, path=None):
 def run_fresh(python, config, path, timeout):
     """The same in a new process of this Python; it shares only precompiled headers with other runs. Its torch is in "torch"."""
     folder = tempfile.mkdtemp(prefix="fxminify-fresh-", dir=config["folder"])
-    result, headers = os.path.join(folder, "result"), os.path.join(config["folder"], "headers-" + re.sub(r"\W", "_", python))
-    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": headers, "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TMPDIR": folder}
+    result = os.path.join(folder, "result")
+    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache"), "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TMPDIR": folder}
     found = {}
     try:
         done = subprocess.Popen([python, os.path.abspath(sys.argv[0]), "--one", path, result, *config["args"]], stdin=subprocess.DEVNULL,
@@ -156,7 +191,7 @@ def one(path, result, *args):
         text = f.read()
     sys.path[0] = os.path.dirname(os.path.abspath(path))
     try:
-        import torch
+        torch = import_torch(os.path.dirname(result))
     except ImportError as e:
         tell(ended={"kind": "infra", "type": "infra", "message": str(e), "key": "", "frame": ""})
         return

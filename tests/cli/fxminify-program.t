@@ -44,7 +44,8 @@ exits "a failure in capture of a command without a program" 5 fxminify -- sh -c 
 like "the message says what can be reduced" "$(cat err)" "before there is a graph: Unsupported.*python app.py"
 
 # ---- the source ----
-cat "$ROOT/share/zygote/zygote.py" "$ROOT/share/fxminify/trial.py" "$ROOT/share/fxminify/source.py" | sed '/^if __name__ == "__main__"/,$d' >source.py
+for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
+	sed '/^if __name__ == "__main__"/,$d' >source.py
 cat >reduce.py <<'P'
 import source
 
@@ -79,23 +80,78 @@ print(oracle.tests < 120)
 P
 is "statements, branches and expressions are reduced" "$(python3 reduce.py | xargs)" "def f(x):| bad(x, i) True"
 
+mkdir -p tree/net
+printf 'import torch\nfrom net.parts import Part as P\nfrom net import data\nif __name__ == "__main__":\n    print(P, data.rows(2))\n' >tree/app.py
+printf 'import torch\nfrom . import data\nclass Part:\n    n = data.SIZE\nif __name__ == "__main__":\n    raise SystemExit(1)\n' >tree/net/parts.py
+printf '"""Rows."""\nSIZE = 3\ndef rows(n):\n    return n * SIZE\n' >tree/net/data.py
+touch tree/net/__init__.py
+printf 'import sys, net.data\nprint(vars(sys.modules["net.data"]), net)\n' >tree/value.py
+printf 'import net.data\nSIZE = 1\nprint(net.data.rows(SIZE))\n' >tree/twice.py
+inline() { python3 -c 'import source, sys; print(source.inlined(open(sys.argv[1]).read(), "tree"))' "$1"; }
+is "modules of the program's folder become one file" "$(inline tree/app.py | grep -v '^$')" 'import torch
+SIZE = 3
+def rows(n):
+    return n * SIZE
+class Part:
+    n = SIZE
+P = Part
+if __name__ == '\''__main__'\'':
+    print(P, rows(2))'
+is "not where a module is a value" "$(inline tree/value.py)" None
+is "nor where a name has two meanings" "$(inline tree/twice.py)" None
+is "nor where there are none" "$(inline tree/net/data.py)" None
+printf 'import torch\nimport repro_program\n\nassert 1\n\n# note\n# more\n' >result.py
+is "a result without the import of its program" "$(python3 -c 'import source; print(source.split_result(open("result.py").read(), "repro_program"))')" \
+	"('import torch\\n\\nassert 1\\n', '\\n# note\\n# more\\n')"
+
+# ---- a program that changes torch ----
+mkdir -p changed/torch/_inductor
+printf 'config = None\n' >changed/torch/__init__.py
+printf 'class OpOverload(str):\n    pass\ndef own():\n    pass\nlowerings = {OpOverload("aten.exp.default"): own, OpOverload("mylib.op.default"): own}\nclass Code:\n    tanh = staticmethod(own)\n    exp = own\n' >changed/torch/_inductor/lowering.py
+touch changed/torch/_inductor/__init__.py
+cat >changed/app.py <<'P'
+import functools, json, os, sys
+names = {"__file__": "/nowhere/sitecustomize.py", "os": os, "sys": sys}
+exec(open(os.environ["CHANGES"]).read(), names)
+import torch._inductor.lowering as lowering
+print(json.dumps(names["_changes"](lambda value: False)))
+def mine(x):
+    return x
+@functools.wraps(lowering.own)
+def wrapped(x):
+    return mine(x)
+lowering.Code.tanh = staticmethod(mine)
+lowering.lowerings[lowering.OpOverload("aten.exp.default")] = functools.partial(wrapped, 1)
+lowering.lowerings[lowering.OpOverload("mylib.op.default")] = lambda: 1
+print(json.dumps(names["_changes"](lambda value: False)))
+P
+is "what a program changes in torch, with its lines; not what it adds" "$(CHANGES=$ROOT/share/fxminify/changes.py python3 changed/app.py)" '[]
+["torch._inductor.lowering.lowerings[aten.exp.default] (app.py:8)", "torch._inductor.lowering.Code.tanh (app.py:6)"]'
+printf 'a change\nanother\n' >changes
+found inductor raised KeyError "$launcher" >found.json
+# shellcheck disable=SC2016
+printf 'import os, shutil\nd = os.environ.get("PT2_CATCH_DIR")\nshutil.copy("found.json", d + "/failure-1.json")\nshutil.copy("changes", d + "/changes-1")\nraise SystemExit(1)\n' >changes.py
+exits "a program that changes torch: torch is needed" 4 fxminify --python "$TMP/no_python" -o repro.py -- python3 changes.py
+like "the changes are named" "$(cat err)" "the program changes torch: a change; another.*tested after the program, up to its first compile"
+ok "the module that runs it is beside the graphs" test -s "$(find "$TMP/state" -name repro_program.py | head -n 1)"
+
 # ---- only what fails is delivered ----
 pretends pretends
 chain cos sin tan exp
 mkdir temp # other tests make folders in the usual one
 export PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
 calls() { grep -cE '^ *[a-z_0-9]+ = torch\.ops|return torch' "$1"; }
-ENOUGH=0 exits "a result that fails when it is run" 0 fxminify -j1 -o small.py chain.py
+ENOUGH=0 exits "a result that fails when it is run" 0 fxminify --evidence=0 -j1 -o small.py chain.py
 is "it is the smallest" "$(calls small.py)" 1
-ENOUGH=99 exits "no state fails when it is run" 5 fxminify -j1 --passes nodes -o none.py chain.py
+ENOUGH=99 exits "no state fails when it is run" 5 fxminify --evidence=0 -j1 --passes nodes -o none.py chain.py
 is "the result is the original" "$(calls none.py)" 4
 like "it says so" "$(cat none.py err)" "NOT verified.*none of [0-9]+ states fails.*the result is not verified: none.py has the original"
-ENOUGH=3 exits "only larger states fail when they are run" 0 fxminify -j1 --passes nodes -o some.py chain.py
+ENOUGH=3 exits "only larger states fail when they are run" 0 fxminify --evidence=0 -j1 --passes nodes -o some.py chain.py
 ok "the result is one of them" test "$(grep -cE '^ *[a-z_0-9]+ = torch|return torch' some.py)" -ge 3
 like "it says which" "$(cat some.py)" "state [0-9]+ of [0-9]+: in what is smaller"
 ENOUGH=0 exits "--expect another failure" 5 fxminify --expect SIGSEGV -j1 -o other.py chain.py
 like "the message names both" "$(cat err)" "fails differently than --expect says: it raised: KeyError: no .expected: SIGSEGV"
 ok "nothing is written" test ! -e other.py
-ENOUGH=0 exits "--expect its type" 0 fxminify --expect KeyError -q -j1 -o same.py chain.py
+ENOUGH=0 exits "--expect its type" 0 fxminify --evidence=0 --expect KeyError -q -j1 -o same.py chain.py
 is "no directory is left" "$(find temp -mindepth 1 | head -3)" ""
 done_testing

@@ -126,7 +126,7 @@ torch.cuda.synchronize = lambda device=None: late()
 
 share = sys.argv[1]
 program = ""
-for part in ("../zygote/zygote.py", "compare.py", "candidate.py", "where.py", "watch.py", "stages.py", "oracle.py"):
+for part in ("../zygote/zygote.py", "warm.py", "compare.py", "candidate.py", "where.py", "watch.py", "stages.py", "oracle.py"):
     with open(os.path.join(share, part)) as f:
         program += f.read() + "\n"
 assert program.rstrip().endswith("\nmain()")

@@ -30,6 +30,13 @@ ok "capture: eager does not" "$python" -c 'import runpy, torch
 torch.compile = lambda f, **kwargs: f
 runpy.run_path("capture.py")'
 
+exits "changes: the program changes torch" 0 fxminify -j1 --evidence=0 -o changes.py -- "$python" "$ROOT/tests/live/program/changes_torch.py"
+like "changes: they are named" "$(cat err)" "the program changes torch: .*CppOverrides.tanh .fasttanh.py:"
+is "changes: what is left" "$(called changes.py)" tanh
+ok "changes: what the result needs of the program is in it" test ! -e changes_program.py -a "$(grep -c 'fast_tanh' changes.py)" = 2
+# shellcheck disable=SC2016 # the shell's own
+ok "changes: it fails by itself" env PYTHONPATH= bash -c '! "$0" changes.py >said 2>&1 && grep -q AssertionError said' "$python"
+
 # Forward results are right, gradients are not: a decomposition and a joint pass, which no graph of Inductor's shows, and a lowering that only the
 # backward graph has.
 export TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 # its keys know nothing of what is planted

@@ -20,8 +20,8 @@ static const char *python_of(const struct oracle_torch_spec *spec)
 
 static void add_program(struct buf *b)
 {
-	static const char *const part[] = {"zygote/zygote.py",  "fxminify/compare.py", "fxminify/candidate.py", "fxminify/where.py",
-					   "fxminify/watch.py", "fxminify/stages.py",  "fxminify/oracle.py"};
+	static const char *const part[] = {"zygote/zygote.py",  "fxminify/warm.py",  "fxminify/compare.py", "fxminify/candidate.py",
+					   "fxminify/where.py", "fxminify/watch.py", "fxminify/stages.py",  "fxminify/oracle.py"};
 	for (size_t i = 0; i < ARRAY_LEN(part); i++)
 		buf_add_slice(b, share_file(part[i]));
 }
