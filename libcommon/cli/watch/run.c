@@ -89,23 +89,21 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 static int place_files(struct run_job *j, struct run_files *shared, struct package *pkg, const struct package_model *m, uint64_t *size,
 		       struct err *err)
 {
-	char *new = NULL;
-	int r = 0;
 	if (!shared) {
 		j->files = j->folder;
 		return unpack(j, pkg, m, size, err);
 	}
 	pthread_mutex_lock(&shared->lock);
-	if (!shared->folder && (j->files = new = temp_folder(TEMP_RUN, err)))
-		r = unpack(j, pkg, m, &shared->size, err);
-	if (r < 0)
-		temp_folder_remove(new);
-	else if (new)
-		shared->folder = new;
+	if (!shared->folder && !shared->failed) {
+		j->files = shared->folder = temp_folder(TEMP_RUN, &shared->why);
+		shared->failed = !j->files || unpack(j, pkg, m, &shared->size, &shared->why) < 0;
+	}
 	j->files = shared->folder;
 	*size = shared->size;
+	if (shared->failed)
+		*err = shared->why;
 	pthread_mutex_unlock(&shared->lock);
-	return j->files ? 0 : -1;
+	return shared->failed ? -1 : 0;
 }
 
 void run_files_release(struct run_files *f)
