@@ -47,8 +47,8 @@
 
 enum { RUN_MAX_LOAD = 16, RUN_IN_MEMORY = 3 };
 
-/* The files of one model, unpacked for the first of several jobs, which may run at the same time: {.lock = PTHREAD_MUTEX_INITIALIZER}. If that
- * fails, it fails for all of them, so that it is no matter of which came first. */
+/* The files of one model, unpacked for the first of several jobs, which may run at the same time: {.lock = PTHREAD_MUTEX_INITIALIZER}. If
+ * that fails, it fails for all of them, whichever came first. */
 struct run_files {
 	pthread_mutex_t lock;
 	char *folder;

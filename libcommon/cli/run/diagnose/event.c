@@ -415,7 +415,8 @@ static void limits_that_raise(struct explanation *x)
 			if (!limit_of_failure(x, g, limit))
 				continue;
 			if (!limit->fix.n && !slice_starts(limit->title, "Accumulated"))
-				limit->fix = SLICE("torch._dynamo.config.recompile_limit = 16    # if the number of variants is small and known");
+				limit->fix =
+				    SLICE("torch._dynamo.config.recompile_limit = 16    # if the number of variants is small and known");
 			g->fix = limit->fix;
 			g->hint = limit->hint;
 			g->cause = g->cause.n ? g->cause : limit->cause;
