@@ -27,12 +27,13 @@ class _Graph:
     """One that Inductor compiles. gm: a copy, as Inductor changes its own."""
 
     def __init__(self, number, gm, fake, real):
-        self.number, self.fake, self.calls, self.kept = number, fake, 0, None
-        self.gm, self.real, self.dynamo = _copy_of(gm), real, None
+        self.gm, self.weights = _lifted(_copy_of(gm))
+        self.number, self.fake, self.calls, self.kept = number, [*fake, *self.weights], 0, None
+        self.real, self.dynamo = real, None
 
     def save(self, catch, inputs=None, accuracy=False):
         """A launcher with these inputs, else with those that Dynamo saw. Returns its path and how many have no values."""
-        args = list(self.fake) if inputs is None else list(inputs)
+        args = list(self.fake) if inputs is None else [*inputs, *self.weights]
         if inputs is None:
             args = _matched(self.fake, self.real)
         path = os.path.join(catch.folder, "graph-%d-%d.py" % (os.getpid(), self.number))
@@ -50,6 +51,36 @@ def _copy_of(gm):
         return torch.fx.GraphModule(gm, copy.deepcopy(gm.graph))
     except Exception:
         return gm
+
+
+def _lifted(gm):
+    """What torch.export keeps in modules of the graph (self.conv.weight), as inputs behind the others, and their values: a launcher has only inputs."""
+    import torch
+
+    weights, last = [], None
+    for node in list(gm.graph.nodes):
+        last = node if node.op == "placeholder" else last
+    for node in list(gm.graph.nodes):
+        value = _attribute(gm, node.target) if node.op == "get_attr" and "." in node.target else None
+        if not isinstance(value, torch.Tensor):
+            continue
+        with gm.graph.inserting_after(last) if last else gm.graph.inserting_before():
+            last = gm.graph.placeholder(node.target.replace(".", "_") + "_1")
+        last.meta = dict(node.meta)
+        node.replace_all_uses_with(last)
+        gm.graph.erase_node(node)
+        weights.append(value.detach())
+    if weights:
+        gm.graph.set_codegen(torch.fx.graph.CodeGen())
+        gm.recompile()
+        gm = torch.fx.GraphModule(gm, gm.graph)
+    return gm, weights
+
+
+def _attribute(gm, target):
+    for name in target.split("."):
+        gm = getattr(gm, name, None)
+    return gm
 
 
 def _is_fake(value):
@@ -536,7 +567,7 @@ class Catch:
     def look(self, graph, before, out):
         _here.inside = True
         try:
-            how = _differ(graph.gm, before, out)
+            how = _differ(graph.gm, [*before, *graph.weights], out)
             if how:
                 path, unknown = graph.save(self, before, accuracy=True)
                 self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown, of=graph)

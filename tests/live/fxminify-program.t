@@ -37,6 +37,10 @@ ok "changes: what the result needs of the program is in it" test ! -e changes_pr
 # shellcheck disable=SC2016 # the shell's own
 ok "changes: it fails by itself" env PYTHONPATH= bash -c '! "$0" changes.py >said 2>&1 && grep -q AssertionError said' "$python"
 
+exits "package: AOTInductor fails" 0 fxminify -j1 --evidence=0 -o package.py -- "$python" "$ROOT/tests/live/program/package.py" "$TMP/head.pt2"
+is "package: what is left of a graph with weights" "$(called package.py)" relu
+ok "package: it fails by itself" fails package.py "was not declared in this scope"
+
 # Forward results are right, gradients are not: a decomposition and a joint pass, which no graph of Inductor's shows, and a lowering that only the
 # backward graph has.
 export TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 # its keys know nothing of what is planted
