@@ -98,7 +98,7 @@ def run_here(text, path, args, eager=False, setting=None, before=""):
 
 def import_torch(folder):
     """And what a compile of it needs, with what earlier ones asked the compiler."""
-    import torch, torch._dynamo, torch._inductor.compile_fx, torch._inductor.codecache
+    import torch, torch._dynamo, torch._inductor.compile_fx
     with contextlib.suppress(ImportError, AttributeError):
         keep_warm_up(user_folder(folder, compiler_key()[1]))
     return torch

@@ -40,6 +40,7 @@ pretends() {
 		cat <<'P'
 printf '>>> \n@pt2-oracle\n'
 while read -r line; do
+	case $line in "{"*) ;; *) continue ;; esac # the oracle's own text, in which this shell would search for seconds
 	id=${line#*'"id":'}; id=$(printf %s "${id%%,*}" | tr -d ' }')
 	op=${line#*'"op":'}; op=$(printf %s "${op%%,*}" | tr -d '" }')
 	case $op in
