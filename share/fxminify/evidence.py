@@ -210,15 +210,4 @@ def bisector_words(found):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--one":
-        one(*sys.argv[2:])
-        sys.stdout.flush()
-        os._exit(0)  # what was found is written
-    with open(sys.argv[1]) as document:
-        given = json.load(document)
-    given["folder"] = tempfile.mkdtemp(prefix="fxminify-evidence-", dir=given["folder"])
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-    try:
-        Evidence(given).gather()
-    finally:
-        shutil.rmtree(given["folder"], ignore_errors=True)
+    main("evidence", lambda given: Evidence(given).gather())

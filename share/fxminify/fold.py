@@ -38,9 +38,7 @@ def without_repeats(prelude, code):
 def fold_result(config):
     import_torch(config["folder"]).set_num_threads(1)
     freeze()
-    def say(label, what):
-        if not config["quiet"]:
-            print(f"{label:<10} {what}", file=sys.stderr, flush=True)
+    say = progress(config, 10)
     with open(config["program"]) as f, open(config["file"]) as g:
         program, result = f.read(), g.read()
     code, notes = split_result(result, config["module"])
@@ -81,18 +79,6 @@ def needs_folder(node, folder):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--one":
-        one(*sys.argv[2:])
-        sys.stdout.flush()
-        os._exit(0)  # what was found is written
-    with open(sys.argv[1]) as document:
-        given = json.load(document)
-    given["folder"] = tempfile.mkdtemp(prefix="fxminify-source-", dir=given["folder"])
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(given["folder"], "cache")
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-    os.environ["TORCHINDUCTOR_FX_GRAPH_CACHE"] = os.environ["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"  # their keys know nothing of such changes
-    try:
-        ended = fold_result(given) if "program" in given else reduce_program(given)
-    finally:
-        shutil.rmtree(given["folder"], ignore_errors=True)
-    sys.exit(ended)
+    # Caches whose keys know nothing of what a program changes are off.
+    main("source", lambda given: fold_result(given) if "program" in given else reduce_program(given), TORCHINDUCTOR_CACHE_DIR="cache",
+         TORCHINDUCTOR_FX_GRAPH_CACHE="0", TORCHINDUCTOR_AUTOGRAD_CACHE="0")

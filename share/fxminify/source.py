@@ -232,9 +232,7 @@ def with_note(text, config, oracle, how):
 def reduce_program(config):
     import_torch(config["folder"]).set_num_threads(1)
     freeze()
-    def say(label, what):
-        if not config["quiet"]:
-            print(f"{label:<12}{what}", file=sys.stderr, flush=True)
+    say = progress(config, 11)
     with open(config["file"]) as f:
         original = f.read()
     text = text_of(ast.parse(original))

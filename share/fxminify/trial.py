@@ -210,3 +210,33 @@ def words(failure):
     """In one line."""
     line = next(iter(failure.get("message", "").splitlines()), "")
     return f"{failure['type'].rpartition('.')[2]}{': ' if line else ''}{line}"[:200] if failure else "passes"
+
+
+# ---- what source.py, fold.py and evidence.py have in common ----
+
+def progress(config, width):
+    """What says a line of progress."""
+    def say(label, what):
+        if not config["quiet"]:
+            print(f"{label:<{width}} {what}", file=sys.stderr, flush=True)
+    return say
+
+
+def main(name, work, **settings):
+    """work(the document that the first argument names), in a folder of its own; settings: of the environment, a folder as one in that. Or a program
+    alone: --one."""
+    if sys.argv[1] == "--one":
+        one(*sys.argv[2:])
+        sys.stdout.flush()
+        os._exit(0)  # what was found is written
+    with open(sys.argv[1]) as document:
+        given = json.load(document)
+    given["folder"] = tempfile.mkdtemp(prefix=f"fxminify-{name}-", dir=given["folder"])
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    for key, value in settings.items():
+        os.environ[key] = os.path.join(given["folder"], value) if key.endswith("_DIR") else value
+    try:
+        ended = work(given)
+    finally:
+        shutil.rmtree(given["folder"], ignore_errors=True)
+    sys.exit(ended)

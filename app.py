@@ -1,3 +1,0 @@
-import torch
-for i in range(3):
-    print(i)
