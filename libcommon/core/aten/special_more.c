@@ -44,33 +44,24 @@ double special_chebyshev(enum chebyshev kind, double x, double order)
 	return now;
 }
 
-double special_hermite_h(double x, double order, int64_t most)
+/* of: 2 of the physicists', 1 of the probabilists'. */
+static double hermite(double x, double order, int64_t most, double of)
 {
 	const int64_t n = order_of(order);
 	if (n <= 0 || n > most)
 		return n < 0 ? 0 : n ? (double)NAN : 1;
-	double before = 1, now = 2 * x;
+	double before = 1, now = of * x;
 	for (int64_t k = 1; k < n; k++) {
-		const double next = fma(2 * x, now, -2 * (double)k * before);
+		const double next = fma(of * x, now, -of * (double)k * before);
 		before = now;
 		now = next;
 	}
 	return now;
 }
 
-double special_hermite_he(double x, double order, int64_t most)
-{
-	const int64_t n = order_of(order);
-	if (n <= 0 || n > most)
-		return n < 0 ? 0 : n ? (double)NAN : 1;
-	double before = 1, now = x;
-	for (int64_t k = 1; k < n; k++) {
-		const double next = fma(x, now, -(double)k * before);
-		before = now;
-		now = next;
-	}
-	return now;
-}
+double special_hermite_h(double x, double order, int64_t most) { return hermite(x, order, most, 2); }
+
+double special_hermite_he(double x, double order, int64_t most) { return hermite(x, order, most, 1); }
 
 double special_laguerre(double x, double order)
 {
