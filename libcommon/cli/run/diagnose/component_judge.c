@@ -348,7 +348,7 @@ static struct component_view judge_native(const struct witnesses *w, uint32_t ro
 	return v;
 }
 
-/* A kernel's error on a GPU: the call that reports it says nothing about which kernel it was. */
+/* A kernel's error on a GPU: the call that reports it does not show which kernel it was. */
 static bool is_noticed_later(const struct facts *f, const struct fact_known *known)
 {
 	static const char *const patterns[] = {"illegal-memory-access", "device-assert", "misaligned-address", "kernel-launch-failure",

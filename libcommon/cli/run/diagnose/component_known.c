@@ -44,7 +44,7 @@ struct fact_known *component_known_in(const struct witnesses *w, const struct fa
 		else
 			better(&best, k);
 	}
-	/* A message that is there twice is known where it is first. */
+	/* A repeated message is known at its first place. */
 	for (uint32_t i = low, n = 0; i-- > 0 && n < 16 && !best && !same; n++) {
 		struct fact_known *k = &f->known[w->known_line[i]];
 		if (k->src.input == r->src.input && component_quoted(reason, facts_text(f, k->quote)))
