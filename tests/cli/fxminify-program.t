@@ -83,17 +83,17 @@ def run(*breaks, wanted=""):
             catch.called(graph, lambda inputs: setattr(Gpu, "broken", how == "in it"), [])
         except RuntimeError as e:
             catch.uncaught(type(e), e, e.__traceback__)
-    print(*seen[0][:2], os.path.basename(seen[0][2]))
+    print(*(x or "-" for x in seen[0][:2]), os.path.basename(seen[0][2]) or "-")
 run("in it")
 run("fine", "in it")
 run("fine", "in it", wanted="3:2")
 run("fine", "before")
 P
 is "a GPU's error: with inputs kept before the call, or the call's number; one from before the call is the program's" \
-	"$(CATCH=$ROOT/share/fxminify/catch.py python3 poisoned.py)" "inductor  graph-3.py
-inductor 3:2 
-inductor  graph-3.py
-program  poisoned.py:11"
+	"$(CATCH=$ROOT/share/fxminify/catch.py python3 poisoned.py)" "inductor - graph-3.py
+inductor 3:2 -
+inductor - graph-3.py
+program - poisoned.py:11"
 
 # ---- the source ----
 for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
