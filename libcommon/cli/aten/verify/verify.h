@@ -145,6 +145,15 @@ bool verify_bad(const struct verify *v, uint32_t write);
 /* A tensor of a branch or a loop's body (torch 2.13, torch/_inductor/codegen/wrapper.py, SubgraphPythonWrapperCodegen: names begin with the
  * graph's): its nodes are not those of the root. */
 bool verify_inside(const struct observed_tensor *w);
+/* Does the call write such tensors? The first compiled call of the same branches and loops, which may be this one. */
+bool verify_is_inside(const struct verify *v, uint32_t call);
+uint32_t verify_inside_from(const struct verify *v, uint32_t call);
+/* In which turn of its loop, and in which one a node is; NONE: in none. */
+uint32_t verify_turn(const struct verify *v, uint32_t call);
+uint32_t verify_turn_of(const struct verify *v, uint32_t node);
+/* Is it a loop's counter or its condition, which are not in the graph, and as they should be in this turn? */
+bool verify_counter_read(const struct verify *v, uint32_t read);
+bool verify_counter_written(const struct verify *v, uint32_t write);
 bool verify_output_right(const struct verify *v, uint32_t read);
 static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t from)
 {
