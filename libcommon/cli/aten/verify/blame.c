@@ -87,7 +87,8 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 		const struct verify_tensor *t = &v->write[i];
 		const uint32_t c = o->write[i].call;
 		/* The sum of a node's numbers is right already: that another node has the same is no gain. */
-		if (i == write || t->empty || t->accused || t->derived != NONE || !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
+		if (i == write || t->empty || t->accused || t->derived != NONE ||
+		    !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
 			continue;
 		sum += right_now(v, t, &o->write[i].x, w) - (t->n > 0);
 	}

@@ -220,7 +220,7 @@ bool verify_bad(const struct verify *v, uint32_t write)
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
 {
 	struct verify_finding *f = &PUSH_TO(v->finding, v->n_findings, v->cap_findings);
-	*f = (struct verify_finding){.call = call, .write = write, .node = node, .others = NONE, .at = -1};
+	*f = (struct verify_finding){.call = call, .write = write, .tensor = write, .node = node, .others = NONE, .at = -1};
 	return f;
 }
 

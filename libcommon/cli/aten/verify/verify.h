@@ -66,7 +66,8 @@ struct verify_row {
 };
 struct verify_finding {
 	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
-	uint32_t write;                 /* the tensor */
+	uint32_t write;                 /* the tensor; NONE: it is not the call's own */
+	uint32_t tensor;                /* the tensor that is treated as the node, whoever wrote it */
 	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
 	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
@@ -76,6 +77,8 @@ struct verify_finding {
 	double got, want;               /* in float64; the real part of complex numbers */
 	double compiled_ulp, eager_ulp; /* subtle */
 	uint32_t suspect, n_suspects;   /* in verify.suspect: it may be one of these calls, whose results it read and the graph lacks */
+	uint32_t narrowed, n_narrowed;  /* likewise: it was a choice of these calls until they were run again (narrow.h); 0: it was not */
+	uint32_t kept, n_kept;          /* likewise: then of these */
 };
 
 /* What the model returns or leaves in a buffer or an input, end to end: compared with the graph before any kernel is accused. */
