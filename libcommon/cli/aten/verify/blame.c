@@ -87,7 +87,7 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 		const struct verify_tensor *t = &v->write[i];
 		const uint32_t c = o->write[i].call;
 		/* The sum of a node's numbers is right already: that another node has the same is no gain. */
-		if (i == write || t->empty || t->accused || t->derived != NONE ||
+		if (i == write || t->empty || t->accused || t->derived != NONE || t->counter ||
 		    !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
 			continue;
 		sum += right_now(v, t, &o->write[i].x, w) - (t->n > 0);
@@ -209,8 +209,8 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || (t->expect == NONE && says_nothing(v, &b->x)) ||
-	    (!v->ref->unrolled.now && stays_inside(v, write)))
+	if (t->empty || t->accused || t->counter || b->call == NONE || reads_nothing(v, b->call) ||
+	    (t->expect == NONE && says_nothing(v, &b->x)) || (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -287,10 +287,10 @@ static bool parts_here(const struct verify *v, uint32_t call)
 	const struct observed_call *c = &v->o->call[call];
 	bool wrong = false;
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (!v->read[r].n && !v->read[r].empty && !verify_counter_read(v, r))
+		if (!v->read[r].n && !v->read[r].empty && !v->read[r].counter)
 			return false;
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
-		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE && !verify_counter_written(v, w);
+		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE && !v->write[w].counter;
 	return wrong;
 }
 

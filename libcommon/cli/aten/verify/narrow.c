@@ -216,7 +216,7 @@ static bool find_written(const struct narrow *n, uint32_t call, uint32_t write, 
 static bool is_known(const struct verify *v, uint32_t read)
 {
 	const struct verify_tensor *t = &v->read[read];
-	return t->n || t->empty || t->derived != NONE || verify_counter_read(v, read);
+	return t->n || t->empty || t->derived != NONE || t->counter;
 }
 
 static bool knows_reads(const struct narrow *n, uint32_t call)
@@ -234,7 +234,7 @@ static bool knows_writes(const struct narrow *n, const struct narrow_call *x)
 	const struct observed_call *c = call_of(n, x->call);
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++) {
 		const struct verify_tensor *t = &n->v->write[w];
-		if (w != x->write && (t->accused || (!t->n && !t->empty && t->derived == NONE && !verify_counter_written(n->v, w))))
+		if (w != x->write && (t->accused || (!t->n && !t->empty && t->derived == NONE && !t->counter)))
 			return false;
 	}
 	return true;

@@ -58,22 +58,22 @@ static bool has_turns(const struct verify *v, uint32_t turns)
 	return last;
 }
 
-static bool is_counter(const struct numbers *x) { return x->class == NUMBERS_INT && x->n == 1 && x->v; }
+static bool may_count(const struct numbers *x) { return x->class == NUMBERS_INT && x->n == 1 && x->v; }
 
 /* torch 2.13 and 2.15, torch/_inductor/fx_passes/post_grad.py, decompose_scan_to_while_loop, decompose_map_to_while_loop: the loop counts
  * from 0, and goes on while that is less than the number of turns. */
-bool verify_counter_read(const struct verify *v, uint32_t read)
+static bool counter_read(const struct verify *v, uint32_t read)
 {
 	const struct observed_tensor *r = &v->o->read[read];
 	const struct numbers *x = observed_numbers(v->o, r);
-	return is_counter(x) && x->dtype != DTYPE_BOOL && r->call != NONE && verify_is_inside(v, r->call) &&
+	return may_count(x) && x->dtype != DTYPE_BOOL && r->call != NONE && verify_is_inside(v, r->call) &&
 	       x->v[0] == verify_turn(v, r->call);
 }
 
-bool verify_counter_written(const struct verify *v, uint32_t write)
+static bool counter_written(const struct verify *v, uint32_t write)
 {
 	const struct observed_tensor *w = &v->o->write[write];
-	if (!is_counter(&w->x) || w->call == NONE)
+	if (!may_count(&w->x) || w->call == NONE)
 		return false;
 	for (uint32_t k = 0; k < w->n_links && !verify_is_inside(v, w->call); k++) { /* before the loop */
 		const uint32_t reader = v->o->read[v->o->link[w->link + k]].call;
@@ -89,4 +89,12 @@ bool verify_counter_written(const struct verify *v, uint32_t write)
 	for (uint32_t c = w->call + 1; c < v->o->n_calls && goes_on(v, c) && !again; c++)
 		again = same_kernel(v, c, w->call);
 	return w->x.v[0] ? again : !again && has_turns(v, turn);
+}
+
+void verify_counters(struct verify *v)
+{
+	for (uint32_t r = 0; r < v->o->n_reads; r++)
+		v->read[r].counter = counter_read(v, r);
+	for (uint32_t w = 0; w < v->o->n_writes; w++)
+		v->write[w].counter = counter_written(v, w);
 }

@@ -53,6 +53,7 @@ struct verify_tensor {
 	bool empty;            /* no elements, or no numbers: not judged */
 	bool accused;          /* it is not a node, and is treated as the one in m */
 	bool adopted;          /* its numbers are taken for those of a node that cannot be computed (unknown.c) */
+	bool counter;          /* a loop's counter or its condition, which need not be in the graph, as it should be (turns.c) */
 	bool unknown;          /* the model leaves it in a buffer, and what that should be could not be computed */
 	enum verify_what what; /* of a kernel's write, for verify_row.what of its call, unless that is WRONG */
 };
@@ -154,9 +155,8 @@ uint32_t verify_inside_from(const struct verify *v, uint32_t call);
 /* In which turn of its loop, and in which one a node is; NONE: in none. */
 uint32_t verify_turn(const struct verify *v, uint32_t call);
 uint32_t verify_turn_of(const struct verify *v, uint32_t node);
-/* Is it a loop's counter or its condition, which are not in the graph, and as they should be in this turn? */
-bool verify_counter_read(const struct verify *v, uint32_t read);
-bool verify_counter_written(const struct verify *v, uint32_t write);
+/* Finds the tensors that are a loop's counter or its condition, and as they should be in this turn. */
+void verify_counters(struct verify *v);
 bool verify_output_right(const struct verify *v, uint32_t read);
 static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t from)
 {
