@@ -33,11 +33,27 @@ static void add_call(const struct verify *v, struct narrow_choice *x, uint32_t c
 	x->call[at] = (struct narrow_call){.call = call, .write = write_to(v, call, x->target)};
 }
 
+/* The last condition of a loop before that call, or around it, if it is not that of the graph's last turn. */
+static uint32_t ends_wrongly(const struct verify *v, uint32_t call)
+{
+	const struct observed *o = v->o;
+	for (uint32_t w = o->n_inputs; w < o->n_writes && v->ref->unrolled.now; w++) {
+		const struct observed_tensor *x = &o->write[w];
+		if (x->call == NONE || x->x.dtype != DTYPE_BOOL || x->x.n != 1 || !x->x.v || x->x.v[0] || v->write[w].counter ||
+		    v->write[w].n || !verify_is_inside(v, x->call))
+			continue;
+		if (x->call < call || (verify_is_inside(v, call) && verify_inside_from(v, call) == verify_inside_from(v, x->call)))
+			return x->call;
+	}
+	return NONE;
+}
+
 static void plan_finding(const struct verify *v, uint32_t at, struct narrow_choice *x)
 {
 	const struct verify_finding *f = &v->finding[at];
 	const struct verify_tensor *t = &v->write[f->tensor];
-	*x = (struct narrow_choice){.at = at, .target = &v->o->write[f->tensor], .node = f->node, .supposed = NONE, .found = NONE};
+	*x = (struct narrow_choice){
+	    .at = at, .target = &v->o->write[f->tensor], .node = f->node, .ends = NONE, .supposed = NONE, .found = NONE};
 	if (f->subtle || !t->accused || !t->n)
 		return;
 	x->l = t->m[0].l;
@@ -47,6 +63,9 @@ static void plan_finding(const struct verify *v, uint32_t at, struct narrow_choi
 			add_call(v, x, c);
 	for (uint32_t i = 0; i < f->n_suspects; i++)
 		add_call(v, x, v->suspect[f->suspect + i]);
+	x->ends = ends_wrongly(v, f->call);
+	if (x->ends != NONE)
+		add_call(v, x, x->ends);
 	for (uint32_t c = 0; c < f->call && verify_is_inside(v, f->call); c++) /* earlier turns */
 		if (write_to(v, c, x->target) != NONE && verify_inside_from(v, c) == verify_inside_from(v, f->call))
 			add_call(v, x, c);
@@ -56,7 +75,8 @@ static void plan_output(const struct verify *v, uint32_t at, struct narrow_choic
 {
 	const struct verify_output *out = &v->output[at];
 	const struct observed_tensor *t = out->read != NONE ? &v->o->read[out->read] : &v->o->write[out->write];
-	*x = (struct narrow_choice){.is_output = true, .at = at, .target = t, .node = out->node, .supposed = NONE, .found = NONE};
+	*x = (struct narrow_choice){
+	    .is_output = true, .at = at, .target = t, .node = out->node, .ends = NONE, .supposed = NONE, .found = NONE};
 	if (out->node == NONE || out->at.at < 0)
 		return;
 	x->l.identity = true;
@@ -321,7 +341,7 @@ static void judge_calls(struct narrow *n, struct narrow_choice *x, const struct 
 		if (!whole) /* other calls may have written the rest since */
 			continue;
 		compare_own(c, b, want, slack, place, written, owned);
-		c->what = c->at.wrong          ? (knows_reads(n, c->call) ? NARROW_WRONG : NARROW_OPEN)
+		c->what = c->at.wrong          ? (!x->apart && knows_reads(n, c->call) ? NARROW_WRONG : NARROW_OPEN)
 			  : knows_writes(n, c) ? NARROW_RIGHT
 					       : NARROW_OPEN;
 	}
@@ -340,8 +360,10 @@ void narrow_judge(struct narrow *n, struct slice given, struct slice taken)
 		for (uint32_t c = 0; c < x->n; c++)
 			cut_reads(&k, x->call[c].call);
 		if (b->v && b->class != NUMBERS_COMPLEX && cut_compute(&k, x->node, AS_TYPED, &want) == 0 && want.n == b->n &&
-		    want.class == b->class)
+		    want.class == b->class) {
+			x->apart = k.inputs;
 			judge_calls(n, x, &want, given, taken);
+		}
 		numbers_release(&want);
 		cut_end(&k);
 	}
@@ -558,6 +580,7 @@ static void choose(struct narrow *n, const struct narrow_choice *x, struct verif
 		f->call = v->suspect[f->kept + f->n_kept - 1];
 		f->write = NONE;
 		f->given = false;
+		f->right = 0;
 	}
 	f->others = NONE;
 	f->suspect = v->n_suspects;
@@ -570,10 +593,10 @@ static void choose(struct narrow *n, const struct narrow_choice *x, struct verif
 	set_row(v, f->call, VERIFY_WRONG, f->node, NULL);
 }
 
-/* The named call is right, and one before it is known to be wrong: that explains it. */
+/* Is one of the calls that are left known to be wrong? That explains it, if the call that was named is right. */
 static bool explained_before(const struct verify *v, const struct verify_finding *f)
 {
-	for (uint32_t i = 0; i < f->n_kept && !keeps(v, f, f->call); i++)
+	for (uint32_t i = 0; i < f->n_kept; i++)
 		for (uint32_t k = 0; k < v->n_findings; k++)
 			if (&v->finding[k] != f && v->finding[k].call == v->suspect[f->kept + i] && !v->finding[k].less_exact)
 				return true;
@@ -586,6 +609,9 @@ static bool apply_to_finding(struct narrow *n, const struct narrow_choice *x)
 	struct verify *v = n->v;
 	struct verify_finding f = v->finding[x->at];
 	list_kept(v, x, &f);
+	for (uint32_t i = 0; i < v->n_findings && x->ends != NONE && x->apart && f.call != x->ends && !is_wrong(x); i++)
+		if (v->finding[i].call == x->ends) /* it follows from a turn that did not run */
+			return true;
 	if (!f.n_kept || (f.n_kept == x->n && !is_wrong(x)))
 		return false;
 	if (f.n_kept == x->n)
@@ -595,7 +621,7 @@ static bool apply_to_finding(struct narrow *n, const struct narrow_choice *x)
 		return false;
 	}
 	v->finding[x->at].n_kept = f.n_kept, v->finding[x->at].kept = f.kept;
-	if (explained_before(v, &v->finding[x->at]))
+	if (!keeps(v, &f, f.call) && explained_before(v, &v->finding[x->at]))
 		return true;
 	choose(n, x, &f);
 	v->finding[x->at] = f;
@@ -612,11 +638,11 @@ static void apply_to_output(struct narrow *n, const struct narrow_choice *x)
 	f.suspect = f.kept;
 	f.n_suspects = f.n_kept;
 	v->output[x->at].at = f;
+	v->output[x->at].explained = is_wrong(x) || explained_before(v, &f);
 	if (!is_wrong(x))
 		return;
 	f.node = x->node;
 	accuse(v, x, f, NONE);
-	v->output[x->at].explained = true;
 }
 
 /* Calls that were run and that no finding names any more. */

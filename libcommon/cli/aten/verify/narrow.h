@@ -36,6 +36,8 @@ struct narrow_choice {
 	const struct observed_tensor *target; /* the tensor that is wrong, as it is in the end */
 	uint32_t node;                        /* what it should be */
 	struct layout l;
+	uint32_t ends;            /* the call that ended a loop after another number of turns than in the graph; NONE: none did */
+	bool apart;               /* what it should be does not follow from what these calls read */
 	struct narrow_call *call; /* in order */
 	uint32_t n, cap;
 	/* Of the second step: this call, with one of these nodes in place of what it read, in consecutive runs. */
