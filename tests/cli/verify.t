@@ -72,6 +72,22 @@ is "all its outputs are there" "$(wc -l <returned.txt)" "$(wc -l <wanted.txt)"
 ok "they equal those of the exported program" close returned.txt wanted.txt
 exits "aoti-verify runs it, too" 0 aoti-verify --json returns.exported.pt2 returns.pt2 "${gives[@]}"
 is "each of its outputs agrees" "$(jq -c '.runs[0].outputs | [length, (map(select(.verdict == "agrees")) | length)]' out)" "[12,12]"
+like "the text says whose operators ran" "$(aoti-verify --no-more returns.exported.pt2 returns.pt2 "${gives[@]}")" "operators addmm, .*: pt2-run's own operators; --torch takes torch's"
+is "... in JSON" "$(jq -r .operators out)" "pt2-run"
+# A bias of 6 elements is in the package's code only: another one since is not a wrong kernel.
+python3 - <<'E'
+import struct, zipfile
+with zipfile.ZipFile("returns.exported.pt2") as z, zipfile.ZipFile("other.pt2", "w") as w:
+    for n in z.namelist():
+        data = z.read(n)
+        if n.endswith("data/weights/weight_1"):
+            data = struct.pack("<f", struct.unpack("<f", data[:4])[0] + 0.5) + data[4:]
+        w.writestr(n, data)
+E
+exits "a weight that the code holds has changed" 1 aoti-verify --no-more other.pt2 returns.pt2 "${gives[@]}"
+like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values, and they have changed since: compile the package again"
+exits "... in JSON" 1 aoti-verify --json --no-more other.pt2 returns.pt2 "${gives[@]}"
+is "the finding has the weight" "$(jq -c '[.runs[0].findings[] | .inlined_weights]' out)" '[["p_linear_bias"]]'
 exits "aoti-nanassert runs it" 0 aoti-nanassert returns.pt2 "${gives[@]}"
 exits "aoti-printer runs it" 0 aoti-printer -q -i -o same returns.pt2 "${gives[@]}"
 exits "its binary is what its text says: a view of another dtype is not a call" 0 aoti-checkinputs -q --probe returns.pt2
