@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """aoti-verify held against the truth, on the models of track_zoo.py.
 
-    verify.py texts ZOO OUT            with torch: packages in which one token of one kernel's C++ text (and so of its binary) is another:
+    verify.py texts ZOO OUT [MODEL...] with torch: packages in which one token of one kernel's C++ text (and so of its binary) is another:
                                        OUT/MODEL.KIND.pt2, and OUT/MODEL.KIND.json {"kernel", "kind", "what"}; what is there stays
     verify.py clean ZOO                "NAME STATUS" for each clean model, NAME from ZOO
     verify.py mutants ZOO OUT SEEDS [MODEL...]
@@ -89,7 +89,7 @@ def change(text, kind, rng):
     return text[: m.start()] + other + text[m.end():], kernel, "%s becomes %s" % (m[0], other)
 
 
-def texts(zoo, out):
+def texts(zoo, out, *wanted):
     import torch
     import torch._inductor.codecache as codecache
 
@@ -98,7 +98,7 @@ def texts(zoo, out):
     real = compiler.compile.__func__
     os.makedirs(out, exist_ok=True)
     for kind in TEXTS:
-        for name in TEXT_MODELS:
+        for name in wanted or TEXT_MODELS:
             path = os.path.join(out, "%s.%s" % (name, kind))
             if os.path.exists(path + ".json"):
                 continue

@@ -42,14 +42,6 @@ static struct candidates candidates(const struct alone *a, uint32_t read, bool a
 
 static const struct observed_call *call_of(const struct alone *a, uint32_t call) { return &a->v->o->call[call]; }
 
-static bool same_number(const struct numbers *x)
-{
-	for (int64_t i = 1; i < x->n; i++)
-		if (x->v[i] != x->v[0])
-			return false;
-	return true;
-}
-
 /* Can it get other numbers? One number, or the same throughout, equals too many nodes to know which it is. */
 static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 {
@@ -57,7 +49,7 @@ static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 	const struct observed_call *c = call_of(a, call);
 	const struct observed_tensor *r = &o->read[read];
 	const struct numbers *x = observed_numbers(o, r);
-	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || same_number(x))
+	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || !verify_varies(x))
 		return false;
 	for (uint32_t i = c->read; i < c->read + c->n_reads; i++)
 		if (i != read && around_overlap(r, &o->read[i]) && !around_same(r, &o->read[i]))

@@ -162,6 +162,8 @@ static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t f
 {
 	return v->down[from * v->words + call / 64] >> call % 64 & 1;
 }
+/* Has it two different numbers? One, or the same throughout, equals too many nodes to prove anything. */
+bool verify_varies(const struct numbers *x);
 bool verify_holds(const struct verify_tensor *t, uint32_t node);
 bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */
