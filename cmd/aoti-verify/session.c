@@ -9,8 +9,6 @@
 
 /* ---- runs ---- */
 
-char *source_inputs(const struct source *s) { return s->kind == INPUTS_GIVEN ? NULL : xasprintf("%s/inputs.pt", s->folder); }
-
 /* With its own inputs. */
 static int run_package(struct verifier *v, struct source *s, const struct operands *in, struct err *err)
 {
@@ -126,22 +124,6 @@ static uint64_t now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-int verifier_run_given(struct verifier *v, const struct source *s, const struct operands *in, uint32_t runs, struct slice given,
-		       struct buf *taken, struct err *err)
-{
-	FREED char *path = source_inputs(s);
-	const char *const made[] = {path};
-	struct watch_options wo = {.model = v->pair.package,
-				   .operand = path ? made : in->v + 2,
-				   .n_operand = path ? v->pair.program.contract.n_inputs != 0 : in->n - 2,
-				   .how = v->o->how,
-				   .files = &v->files,
-				   .given = given,
-				   .quiet = true};
-	wo.how.runs = (int)runs;
-	return given_run(&wo, taken, err);
 }
 
 /* Before a kernel is accused. */

@@ -75,6 +75,8 @@ enum exit_status verifier_status(const struct verifier *v);
 static inline bool trial_is_alone(const struct trial *t) { return t->kind >= INPUTS_ALONE; }
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
 
+/* ---- rerun.c ---- */
+
 /* The file of inputs that were generated; NULL: the user's own are taken. */
 char *source_inputs(const struct source *s);
 /* The package `runs` times with its inputs and these numbers (watch/given.h). */

@@ -2,7 +2,7 @@
  * of the tensors of a given run.
  *
  *     around_add_recorded(&file, (struct given_entry){run, number, arg, GIVEN_BEFORE, 0, 0, 0}, &dump, value, &err);
- *     around_take_and_restore(&file, run, &observed, call, &dump, &err);      // results are taken, then the model goes on as in the given run
+ *     around_take_and_restore(&file, run, &observed, call, &dump, &err);    // then the model goes on as in the given run
  *     given_run(..., &taken, &err);
  *     around_taken(&o->write[w], run, number, GIVEN_TAKE, given, taken)       // its elements, row-major; NULL: missing
  */

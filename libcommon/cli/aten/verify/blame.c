@@ -86,7 +86,7 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 	for (uint32_t i = o->n_inputs; i < o->n_writes; i++) {
 		const struct verify_tensor *t = &v->write[i];
 		const uint32_t c = o->write[i].call;
-		/* The sum of a node's numbers is right already: that another node has the same is no gain. */
+		/* The sum of a node's numbers is right already: that another node has the same proves nothing. */
 		if (i == write || t->empty || t->accused || t->derived != NONE || t->counter ||
 		    !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
 			continue;

@@ -12,11 +12,11 @@
  *     narrow_release(&n);
  *
  * 1. Which elements does a call write? Each call of a choice is called twice more, alone: it reads what it read in the given run, and the
- *    tensors that it only writes hold one pattern of bytes, then another. What is the same afterwards is what it wrote. A loop writes its result
- *    row by row: so each element has the call that wrote it last, and is compared with the graph's, computed from what these calls
+ *    tensors that it only writes hold one pattern of bytes, then another. What is the same afterwards is what it wrote. A loop writes its
+ *    result row by row: so each element has the call that wrote it last, and is compared with the graph's, computed from what these calls
  *    read. A call all of whose reads are known, and that writes a wrong element, is wrong; one that writes only right elements is not.
- * 2. A call that read a tensor which is no value of the graph is called with values of the graph in its place, those closest to the result
- *    first. If its result is then the graph's, it is right, and the tensor's writer is wrong.
+ * 2. A call that read a tensor which is not a value of the graph is called with values of the graph in its place, those closest to the
+ *    result first. If its result is then the graph's, it is right, and the tensor's writer is wrong.
  */
 #ifndef PT2_VERIFY_NARROW_H
 #define PT2_VERIFY_NARROW_H

@@ -1,4 +1,4 @@
-/* Calls in the bodies of branches and loops: which turn of the loop it is, and the compiler's own counter, which is no value of the graph.
+/* Calls in the bodies of branches and loops: which turn of the loop it is, and the compiler's own counter, which the graph does not have.
  */
 #include "aten/verify/verify.h"
 
