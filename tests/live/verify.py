@@ -13,7 +13,8 @@ The truth of a graph: "visible" if pt2-run computes other outputs from it, by mo
 if there is none (it was folded or is another one in there), any one kernel counts as named.
 
 The truth of a mutant is told without aoti-verify: values that the clean package and the mutant write, as aoti-printer saves them, compared at the first
-call of the changed kernel that shows it. "visible": other by more than rounding; "rounding"; "invisible": the same; "unrunnable": it crashes or never ends.
+call of the changed kernel that shows it. "visible": other by more than rounding; "rounding"; "invisible": the same; "unused": nothing is found, and all outputs
+stay the same; "unrunnable": it crashes or never ends.
 $BUILD/bin is where the tools are. A line of what was not named has all that makes it again: model, seed or kind.
 """
 import collections
@@ -212,6 +213,12 @@ def clean(zoo):
         print(name, p.returncode, *(found or []), p.stderr.strip().splitlines()[-1][:160] if p.returncode not in (0, 5) and p.stderr.strip() else "", flush=True)
 
 
+def unused(clean, package, inputs, work):
+    """Do all outputs stay the same? Then what differs is memory that nobody reads: a loop's result whose rows are not written yet."""
+    a, b = (outputs(p, inputs, work + "/out.npz") for p in (clean, package))
+    return a is not None and b is not None and len(a) == len(b) and apart(a, b) < ROUNDING
+
+
 def judge(zoo, name, package, kernel, how, work, count):
     inputs, _ = arguments(zoo, name)
     size, off = truth(work + "/clean", package, inputs, kernel, work + "/wrong")
@@ -221,8 +228,10 @@ def judge(zoo, name, package, kernel, how, work, count):
     p = verdict(zoo, name, package, "--no-more")
     found = named(p)
     said = "failed" if found is None else "named" if found[:1] == [kernel] else "blamed" if found else "open" if p.returncode == 5 else "silent"
+    if said == "silent" and size == "visible" and unused(os.path.join(zoo, name + ".pt2"), package, inputs, work):
+        size = "unused"
     count[size, said] += 1
-    if (size, said) not in (("visible", "named"), ("invisible", "silent")):
+    if (size, said) not in (("visible", "named"), ("invisible", "silent"), ("unused", "silent")):
         print("%s %s: %s by %.2g, %s: %s %s" % (name, how, size, off, said, kernel, found or p.stderr.strip()[-160:]), flush=True)
 
 
@@ -248,7 +257,7 @@ def mutants(zoo, out, seeds, *wanted):
     blamed = sum(n for k, n in count.items() if k[0] == "invisible" and k[1] in ("named", "blamed"))
     print("counts", json.dumps({"models": len(used), "mutants": sum(n for k, n in count.items() if k != "by text"), "by_text": count["by text"], "visible": visible,
                                 "named": count["visible", "named"], "rounding": sum(n for k, n in count.items() if k[0] == "rounding"),
-                                "rounding_named": count["rounding", "named"], "invisible_blamed": blamed, "unrunnable": count["unrunnable"]}))
+                                "rounding_named": count["rounding", "named"], "unused": sum(n for k, n in count.items() if k[0] == "unused"), "invisible_blamed": blamed, "unrunnable": count["unrunnable"]}))
 
 
 # ---- other graphs ----
@@ -288,8 +297,8 @@ class Exported:
         return was.split(".")[0], "%s becomes %s" % (was, OPERATORS[was])
 
 
-def outputs(graph, inputs, path):
-    p = tool("pt2-run", "-q", "-n", "2", "-o", path, graph, inputs, timeout=60)  # what a model keeps shows in the second call
+def outputs(model, inputs, path):
+    p = tool("pt2-run", "-q", "-n", "2", "-o", path, model, inputs, timeout=60)  # what a model keeps shows in the second call
     if p.returncode:
         return None
     with np.load(path) as z:

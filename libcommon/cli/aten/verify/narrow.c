@@ -156,13 +156,30 @@ void narrow_release(struct narrow *n)
 
 /* ---- what is put around the calls ---- */
 
+static bool is_known(const struct verify *v, uint32_t read)
+{
+	const struct verify_tensor *t = &v->read[read];
+	return t->n || t->empty || t->derived != NONE || t->counter;
+}
+
+/* Memory that the call also writes to: a kernel of several loops reads in one what another one wrote. Then it may hold anything before. */
+static bool is_scratch(const struct narrow *n, uint32_t call, uint32_t read)
+{
+	const struct observed *o = n->v->o;
+	const struct observed_call *c = call_of(n, call);
+	bool written = false;
+	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
+		written |= o->write[w].v->role == CALL_ROLE_OUT && around_overlap(&o->write[w], &o->read[read]);
+	return written && !is_known(n->v, read) && aten_is_float(o->read[read].v->meta.dtype);
+}
+
 /* May it hold anything before the call? */
 static bool only_written(const struct narrow *n, uint32_t call, uint32_t write)
 {
 	const struct observed *o = n->v->o;
 	const struct observed_call *c = call_of(n, call);
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (around_overlap(&o->read[r], &o->write[write]))
+		if (around_overlap(&o->read[r], &o->write[write]) && !is_scratch(n, call, r))
 			return false;
 	return o->write[write].v->role == CALL_ROLE_OUT;
 }
@@ -186,7 +203,10 @@ static int give_reads(const struct narrow *n, const struct dump *d, uint32_t run
 	int r = 0;
 	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++) {
 		const struct given_entry e = {run, c->d->call, o->read[i].v->arg, GIVEN_BEFORE, 0, 0, 0};
-		r = i == read ? around_add(file, e, &o->read[i], other, err) : around_add_recorded(file, e, d, o->read[i].v, err);
+		if (i == read)
+			r = around_add(file, e, &o->read[i], other, err);
+		else if (!is_scratch(n, call, i))
+			r = around_add_recorded(file, e, d, o->read[i].v, err);
 	}
 	return r;
 }
@@ -233,17 +253,11 @@ static bool find_written(const struct narrow *n, uint32_t call, uint32_t write, 
 
 /* ---- is it right? ---- */
 
-static bool is_known(const struct verify *v, uint32_t read)
-{
-	const struct verify_tensor *t = &v->read[read];
-	return t->n || t->empty || t->derived != NONE || t->counter;
-}
-
 static bool knows_reads(const struct narrow *n, uint32_t call)
 {
 	const struct observed_call *c = call_of(n, call);
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (!is_known(n->v, r))
+		if (!is_known(n->v, r) && !is_scratch(n, call, r))
 			return false;
 	return true;
 }
@@ -377,7 +391,7 @@ static uint32_t unknown_read(const struct narrow *n, uint32_t call)
 	const struct observed_call *c = call_of(n, call);
 	uint32_t found = NONE;
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++) {
-		if (is_known(n->v, r))
+		if (is_known(n->v, r) || is_scratch(n, call, r))
 			continue;
 		if (found != NONE)
 			return NONE;
