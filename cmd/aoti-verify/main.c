@@ -8,10 +8,7 @@
 #include "base/broker/broker.h"
 #include "verifier.h"
 
-#include <malloc.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static struct verifier_options opt = {.error_exitcode = -1, .how.bounds = true};
 
@@ -87,24 +84,6 @@ static void keep_in_memory(const char *package)
 		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
 }
 
-/* Values of nodes come and go by the thousand: free memory is kept, instead of having the kernel fill it with zeros each time, and in pages
- * of 2 MB where it has some: the heap is made once, untouched, and asked for whole. */
-static void keep_free_memory(void)
-{
-	enum { HEAP = 1 << 29, KEPT = 2 * HEAP - 1 };
-	const uintptr_t page = (uintptr_t)2 << 20;
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	mallopt(M_TRIM_THRESHOLD, KEPT);
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_TOP_PAD, HEAP);
-	char *first = malloc((size_t)256 << 10); /* more than there can be without that */
-	mallopt(M_TOP_PAD, 128 << 10);
-	const uintptr_t from = ((uintptr_t)first + page - 1) & ~(page - 1), to = (uintptr_t)sbrk(0) & ~(page - 1);
-	if (first && from < to && to - from <= 2 * (uintptr_t)HEAP)
-		madvise((void *)from, to - from, MADV_HUGEPAGE); /* or not */
-	free(first);
-}
-
 /* Ends the tool as the signal would have, after removing its files. */
 static void end_by_signal(void)
 {
@@ -141,7 +120,7 @@ int main(int argc, char **argv)
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	format_apply(&spec, &in);
-	keep_free_memory();
+	heap_prepare();
 	mapfile_watch();
 	output_fail_writes();
 	keep_in_memory(in.v[1]);

@@ -132,4 +132,7 @@ void verifier_show(struct screen *s, const struct verifier *v);
 void verifier_document(struct json_out *o, const struct verifier *v);
 int verifier_page(const struct verifier *v, const char *path, struct err *err);
 
+/* heap.c. First of all. */
+void heap_prepare(void);
+
 #endif

@@ -119,9 +119,24 @@ int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err)
 	return 0;
 }
 
+void numbers_share(struct numbers *x, struct numbers *of, const struct aten_tensor *t)
+{
+	if (!of->owners) {
+		of->owners = xmalloc(sizeof(*of->owners));
+		*of->owners = 1;
+	}
+	++*of->owners;
+	*x = *of;
+	x->n_dim = t->n_dim;
+	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
+}
+
 void numbers_release(struct numbers *x)
 {
-	free(x->v);
+	if (!x->owners || --*x->owners == 0) {
+		free(x->owners);
+		free(x->v);
+	}
 	*x = (struct numbers){0};
 }
 

@@ -18,7 +18,8 @@
 
 enum numbers_class { NUMBERS_FLOAT, NUMBERS_COMPLEX, NUMBERS_INT };
 struct numbers {
-	double *v; /* pairs for complex numbers */
+	double *v;        /* pairs for complex numbers */
+	uint32_t *owners; /* how many have .v; NULL: one */
 	int64_t n; /* elements */
 	enum numbers_class class;
 	int dtype, n_dim;
@@ -31,6 +32,8 @@ struct numbers {
 
 /* -1: a dtype without numbers. */
 int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err);
+/* x are those of t, whose elements are the same in the same order: one copy of them. In one thread. */
+void numbers_share(struct numbers *x, struct numbers *of, const struct aten_tensor *t);
 void numbers_release(struct numbers *x);
 /* The distance of one unit in the last place from 1; 0 for integers. */
 double numbers_eps(int dtype);

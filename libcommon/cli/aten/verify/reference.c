@@ -244,8 +244,43 @@ static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v)
 	return x->n < 0 ? NULL : x;
 }
 
+/* An operand with the same elements in the same order, of which the node is a view. */
+struct viewed {
+	const struct reference *ref;
+	const struct aten_tensor *t;
+	uint32_t node;
+};
+
+static bool is_viewed(void *user, uint32_t operand)
+{
+	struct viewed *x = user;
+	const uint32_t i = operand - x->ref->first;
+	const struct aten_tensor *from = reference_is_tensor(x->ref, i) ? x->ref->v[i].tensor : NULL;
+	if (from && from->storage == x->t->storage && from->offset == x->t->offset && from->dtype == x->t->dtype &&
+	    aten_numel(from) == aten_numel(x->t) && aten_is_contiguous(from))
+		x->node = i;
+	return x->node == NONE;
+}
+
+static uint32_t viewed(const struct reference *ref, uint32_t node)
+{
+	enum { MOST = 64 };
+	for (int i = 0; i < MOST && reference_is_tensor(ref, node) && aten_is_contiguous(ref->v[node].tensor); i++) {
+		struct viewed x = {ref, ref->v[node].tensor, NONE};
+		graph_operands(ref->g, ref->first + node, is_viewed, &x);
+		if (x.node == NONE)
+			break;
+		node = x.node;
+	}
+	return node;
+}
+
 struct numbers *reference_numbers(struct reference *ref, uint32_t node)
 {
+	const uint32_t from = ref->known[node] && !ref->x[node].v ? viewed(ref, node) : node;
+	struct numbers *x = from == node ? NULL : numbers_at(&ref->x[from], &ref->v[from]);
+	if (x)
+		numbers_share(&ref->x[node], x, ref->v[node].tensor);
 	return ref->known[node] ? numbers_at(&ref->x[node], &ref->v[node]) : NULL;
 }
 
