@@ -76,12 +76,17 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
-/* What the kernels read and write becomes files, in all more than the package, and less than this. */
+/* What the kernels read and write becomes files, in all more than the package, and less than this. A small package is unpacked there, too. */
 static void keep_in_memory(const char *package)
 {
+	enum { SMALL = 64 << 20 };
 	struct stat st;
-	if (stat(package, &st) == 0 && S_ISREG(st.st_mode))
-		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
+	if (stat(package, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	const uint64_t room = (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30);
+	temp_folder_in_memory(TEMP_VERIFY, room);
+	if (st.st_size <= SMALL)
+		temp_folder_in_memory(TEMP_RUN, room);
 }
 
 /* Ends the tool as the signal would have, after removing its files. */

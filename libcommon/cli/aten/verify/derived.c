@@ -116,15 +116,16 @@ static unsigned by_first(const struct numbers *b, const struct numbers *x, const
 	return left;
 }
 
-/* Is b one of these reductions of x, over the dims in f? Keeps the kinds still possible after each element. */
-static bool is_fold(const struct numbers *b, const struct numbers *x, const struct fold *f, struct first *first)
+/* Is b one of these reductions of a node, over the dims in f? Keeps the kinds still possible after each element. */
+static bool is_fold(struct verify *v, const struct numbers *b, uint32_t node, const struct fold *f, struct first *first)
 {
+	const struct numbers *x = reference_signature(v->ref, node);
 	const double eps = fmax(numbers_eps(b->dtype), numbers_eps(x->dtype)), n = (double)f->over;
 	const double size[KINDS] = {
 	    n * x->max,       x->max, n * x->max * x->max, n * x->max * x->max, x->max * x->max, x->max * x->max, x->max, x->max,
 	    sqrt(n) * x->max, 1};
-	unsigned left = by_first(b, x, f, eps, size, by_signature(b, x, f, eps, size), first);
-	if (!left)
+	unsigned left = by_signature(b, x, f, eps, size);
+	if (!left || !(x = reference_numbers(v->ref, node)) || !(left = by_first(b, x, f, eps, size, left, first)))
 		return false;
 	int64_t *over = xmalloc((size_t)(f->over + f->kept) * sizeof(*over)), *kept = over + f->over;
 	fold_places(f, true, over);
@@ -144,10 +145,11 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 }
 
 /* first: NULL or by mask; made here. */
-static bool folds(const struct numbers *b, const struct numbers *x, struct first **first)
+static bool folds(struct verify *v, const struct numbers *b, uint32_t node, struct first **first)
 {
+	const struct numbers *x = reference_signature(v->ref, node);
 	struct fold f;
-	if (!numbers_dims(x, &f.d))
+	if (!x || !numbers_dims(x, &f.d))
 		return false;
 	for (unsigned mask = 1; mask < 1u << f.d.n_dim; mask++) {
 		choose_fold(&f, mask);
@@ -155,7 +157,7 @@ static bool folds(const struct numbers *b, const struct numbers *x, struct first
 			continue;
 		if (!*first)
 			*first = xcalloc((size_t)1 << f.d.n_dim, sizeof(**first));
-		if (is_fold(b, x, &f, &(*first)[mask]))
+		if (is_fold(v, b, node, &f, &(*first)[mask]))
 			return true;
 	}
 	return false;
@@ -191,8 +193,7 @@ void verify_derive(struct verify *v)
 			if (n <= b->n || n % b->n || !aten_is_float(v->ref->v[node].tensor->dtype) ||
 			    !concerns(v, v->o->write[w].call, node))
 				continue;
-			const struct numbers *x = reference_numbers(v->ref, node);
-			if (x && folds(b, x, &first[i]))
+			if (folds(v, b, node, &first[i]))
 				t->derived = node;
 		}
 	}

@@ -1,6 +1,5 @@
 #include "aten/verify/numbers.h"
 #include "aten/cpu.h"
-#include "tensor/tensor.h"
 
 #include <math.h>
 
@@ -77,55 +76,77 @@ static void sign(struct numbers *x, const struct lanes *l)
 		x->hi = hi;
 		x->max = fmax(fabs(lo), fabs(hi));
 	}
+	x->known = true;
 }
 
-/* Fills x->v. */
-static void take_elements(struct numbers *x, const struct aten_tensor *t, struct lanes *l)
+/* Into v, if it is wanted; signature, if that is. */
+static void take_elements(struct numbers *x, const struct aten_tensor *t, double *v, struct lanes *signature)
 {
 	const bool pairs = x->class == NUMBERS_COMPLEX, in_place = aten_is_contiguous(t);
 	const int wide = pairs ? DTYPE_C128 : DTYPE_F64, per = pairs ? 2 : 1;
 	const int64_t bytes = dtype_info(t->dtype)->bytes, step = BLOCK / per;
+	double block[BLOCK];
 	if (!in_place) {
-		struct tensor_meta m = {.n_dim = t->n_dim};
-		memcpy(m.size, t->size, (size_t)t->n_dim * sizeof(*m.size));
-		tensor_contiguous(&m);
-		aten_copy(aten_of_blob(x->v, wide, t->n_dim, m.size, m.stride, 0), t);
+		int64_t stride[ATEN_DIMS];
+		aten_contiguous_strides(t->n_dim, t->size, stride);
+		struct aten_tensor *all =
+		    v ? aten_of_blob(v, wide, t->n_dim, t->size, stride, 0) : aten_new(wide, t->n_dim, t->size, NULL);
+		aten_copy(all, t);
+		v = (double *)(void *)aten_data(all);
 	}
 	for (int64_t i = 0; i < x->n; i += step) {
 		const int64_t n = x->n - i < step ? x->n - i : step;
+		double *to = v ? v + i * per : block;
 		if (in_place)
-			aten_convert(wide, x->v + i * per, per * (int64_t)sizeof(double), t->dtype, (const char *)aten_data(t) + i * bytes,
-				     bytes, n);
-		add_numbers(x, l, x->v + i * per, n * per);
+			aten_convert(wide, to, per * (int64_t)sizeof(double), t->dtype, (const char *)aten_data(t) + i * bytes, bytes, n);
+		if (signature)
+			add_numbers(x, signature, to, n * per);
 	}
 }
 
-int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err)
+static int take(struct numbers *x, const struct aten_tensor *t, struct lanes *signature, struct err *err)
 {
-	struct lanes l = {0};
-	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
-	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
-	x->v = xmalloc(((size_t)parts(x) + 1) * sizeof(*x->v));
-	for (int k = 0; k < LANES; k++) {
-		l.lo[k] = INFINITY;
-		l.hi[k] = -INFINITY;
-	}
-	ATEN_TRY("numbers") { take_elements(x, t, &l); }
+	ATEN_TRY("numbers") { take_elements(x, t, x->v, signature); }
 	if (ATEN_END) {
 		numbers_release(x);
 		return err_set(err, EXIT_INPUT, "%s", aten_last_error());
 	}
+	return 0;
+}
+
+static int take_signed(struct numbers *x, const struct aten_tensor *t, bool all, struct err *err)
+{
+	struct lanes l = {0};
+	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
+	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
+	x->v = all ? xmalloc(((size_t)parts(x) + 1) * sizeof(*x->v)) : NULL;
+	for (int k = 0; k < LANES; k++) {
+		l.lo[k] = INFINITY;
+		l.hi[k] = -INFINITY;
+	}
+	if (take(x, t, &l, err) < 0)
+		return -1;
 	sign(x, &l);
 	return 0;
 }
 
+int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err) { return take_signed(x, t, true, err); }
+int numbers_sign(struct numbers *x, const struct aten_tensor *t, struct err *err) { return take_signed(x, t, false, err); }
+
+int numbers_fill(struct numbers *x, const struct aten_tensor *t, struct err *err)
+{
+	x->v = xmalloc(((size_t)parts(x) + 1) * sizeof(*x->v));
+	return take(x, t, NULL, err);
+}
+
 void numbers_share(struct numbers *x, struct numbers *of, const struct aten_tensor *t)
 {
-	if (!of->owners) {
+	if (of->v && !of->owners) {
 		of->owners = xmalloc(sizeof(*of->owners));
 		*of->owners = 1;
 	}
-	++*of->owners;
+	if (of->v)
+		++*of->owners;
 	*x = *of;
 	x->n_dim = t->n_dim;
 	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));

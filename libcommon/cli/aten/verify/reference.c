@@ -236,10 +236,16 @@ void reference_close(struct reference *ref)
 
 /* ---- values ---- */
 
-static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v)
+enum how_much { SIGNATURE, ALL };
+
+static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v, enum how_much much)
 {
 	struct err ignored;
-	if (!x->v && x->n >= 0 && (v->kind != ATEN_TENSOR || numbers_of(x, v->tensor, &ignored) < 0))
+	if (x->n < 0 || x->v || (x->known && much == SIGNATURE))
+		return x->n < 0 ? NULL : x;
+	if (v->kind != ATEN_TENSOR || (x->known	      ? numbers_fill(x, v->tensor, &ignored)
+				       : much == ALL ? numbers_of(x, v->tensor, &ignored)
+						     : numbers_sign(x, v->tensor, &ignored)) < 0)
 		x->n = -1;
 	return x->n < 0 ? NULL : x;
 }
@@ -275,14 +281,20 @@ static uint32_t viewed(const struct reference *ref, uint32_t node)
 	return node;
 }
 
-struct numbers *reference_numbers(struct reference *ref, uint32_t node)
+static struct numbers *numbers_of_node(struct reference *ref, uint32_t node, enum how_much much)
 {
-	const uint32_t from = ref->known[node] && !ref->x[node].v ? viewed(ref, node) : node;
-	struct numbers *x = from == node ? NULL : numbers_at(&ref->x[from], &ref->v[from]);
+	struct numbers *to = &ref->x[node];
+	if (!ref->known[node] || to->v || (to->known && much == SIGNATURE))
+		return ref->known[node] ? to : NULL;
+	const uint32_t from = viewed(ref, node);
+	struct numbers *x = from == node ? NULL : numbers_at(&ref->x[from], &ref->v[from], much);
 	if (x)
-		numbers_share(&ref->x[node], x, ref->v[node].tensor);
-	return ref->known[node] ? numbers_at(&ref->x[node], &ref->v[node]) : NULL;
+		numbers_share(to, x, ref->v[node].tensor);
+	return numbers_at(to, &ref->v[node], much);
 }
+
+struct numbers *reference_numbers(struct reference *ref, uint32_t node) { return numbers_of_node(ref, node, ALL); }
+struct numbers *reference_signature(struct reference *ref, uint32_t node) { return numbers_of_node(ref, node, SIGNATURE); }
 
 void reference_wide(struct reference *ref)
 {
@@ -495,7 +507,7 @@ struct numbers *what_if_numbers(struct what_if *w, uint32_t node)
 {
 	if (node != w->node && !reference_below(w->ref, node, w->node))
 		return reference_numbers(w->ref, node);
-	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node]) : NULL;
+	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node], ALL) : NULL;
 }
 
 /* Computed values belong to w; a node that failed has none. */
