@@ -378,8 +378,8 @@ static void tell_value(struct ops_thread *t, const struct ops_run *run, const st
 	r.call = o->call;
 	r.contract_call = o->contract_call;
 	x->told |= before;
-	x->weight =
-	    before && ops_config()->want & CALLS_ARENA && (o->site->kind == SITE_OP || o->site->kind == SITE_PROXY) && is_weight(run->model->ops, x);
+	x->weight = before && ops_config()->want & CALLS_ARENA && (o->site->kind == SITE_OP || o->site->kind == SITE_PROXY) &&
+		    is_weight(run->model->ops, x);
 	/* by the record's name, which the file is found by */
 	ops_tell(t, run, &r, o->name ? ops_text(o->name) : "", x, before, before ? &x->before : &x->after);
 }

@@ -89,8 +89,7 @@ static void take_elements(struct numbers *x, const struct aten_tensor *t, double
 	if (!in_place) {
 		int64_t stride[ATEN_DIMS];
 		aten_contiguous_strides(t->n_dim, t->size, stride);
-		struct aten_tensor *all =
-		    v ? aten_of_blob(v, wide, t->n_dim, t->size, stride, 0) : aten_new(wide, t->n_dim, t->size, NULL);
+		struct aten_tensor *all = v ? aten_of_blob(v, wide, t->n_dim, t->size, stride, 0) : aten_new(wide, t->n_dim, t->size, NULL);
 		aten_copy(all, t);
 		v = (double *)(void *)aten_data(all);
 	}

@@ -20,7 +20,7 @@ enum numbers_class { NUMBERS_FLOAT, NUMBERS_COMPLEX, NUMBERS_INT };
 struct numbers {
 	double *v;        /* pairs for complex numbers; NULL: only the signature is known (numbers_sign) */
 	uint32_t *owners; /* how many have .v; NULL: one */
-	int64_t n; /* elements */
+	int64_t n;        /* elements */
 	enum numbers_class class;
 	int dtype, n_dim;
 	int64_t size[ATEN_DIMS];

@@ -243,7 +243,7 @@ static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v,
 	struct err ignored;
 	if (x->n < 0 || x->v || (x->known && much == SIGNATURE))
 		return x->n < 0 ? NULL : x;
-	if (v->kind != ATEN_TENSOR || (x->known	      ? numbers_fill(x, v->tensor, &ignored)
+	if (v->kind != ATEN_TENSOR || (x->known      ? numbers_fill(x, v->tensor, &ignored)
 				       : much == ALL ? numbers_of(x, v->tensor, &ignored)
 						     : numbers_sign(x, v->tensor, &ignored)) < 0)
 		x->n = -1;

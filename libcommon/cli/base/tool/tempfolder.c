@@ -191,7 +191,8 @@ void temp_folder_in_memory(enum temp_kind kind, uint64_t bytes)
 	const char *tmp = getenv("TMPDIR");
 	struct statfs fs;
 	in_memory[kind] = (!tmp || !*tmp) && statfs(MEMORY, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC &&
-			  (kind != TEMP_RUN || !((unsigned long)fs.f_flags & ST_NOEXEC)) && access(MEMORY, W_OK | X_OK) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= bytes;
+			  (kind != TEMP_RUN || !((unsigned long)fs.f_flags & ST_NOEXEC)) && access(MEMORY, W_OK | X_OK) == 0 &&
+			  (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= bytes;
 }
 
 char *temp_folder(enum temp_kind kind, struct err *err)
