@@ -1,5 +1,5 @@
-/* heap.c - values of nodes come and go by the thousand: memory that was used once is used again, and comes in pages of 2 MB where the kernel has
- * some. Otherwise half of the processor time goes into filling fresh pages with zeros. */
+/* heap.c - values of nodes come and go by the thousand: memory that was used once is used again, and comes in pages of 2 MB where the
+ * kernel has some. Otherwise half of the processor time goes into filling fresh pages with zeros. */
 #include "aten/aten.h"
 #include "verifier.h"
 

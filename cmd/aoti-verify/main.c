@@ -76,7 +76,8 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
-/* What the kernels read and write becomes files, in all more than the package, and less than this. A small package is unpacked there, too. */
+/* What the kernels read and write becomes files, in all more than the package, and less than this. A small package is unpacked there,
+ * too. */
 static void keep_in_memory(const char *package)
 {
 	enum { SMALL = 64 << 20 };

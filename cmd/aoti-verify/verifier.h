@@ -148,7 +148,7 @@ int verifier_page(const struct verifier *v, const char *path, struct err *err);
 /* The graph's run of a first trial, beside the package's. */
 struct ahead {
 	struct verifier *v;
-	struct trial *trial; /* NULL: not begun */
+	struct trial *trial; /* NULL: not started */
 	pthread_t thread;
 	bool runs;
 };

@@ -79,7 +79,7 @@ static void sign(struct numbers *x, const struct lanes *l)
 	x->known = true;
 }
 
-/* Into v, if it is wanted; signature, if that is. */
+/* v, signature: NULL if not needed. */
 static void take_elements(struct numbers *x, const struct aten_tensor *t, double *v, struct lanes *signature)
 {
 	const bool pairs = x->class == NUMBERS_COMPLEX, in_place = aten_is_contiguous(t);
