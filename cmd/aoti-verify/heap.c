@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { HEAP = 1 << 29, KEPT = 2 * HEAP - 1, ALIGNED = 64 };
+/* Most runs need no more than LARGE. Beyond it pages are small: a virtual machine may have to get free large ones from its host, which takes
+ * longer than small ones that were free for a moment only (one of 600 MB: 1.2 s in the kernel instead of 0.5). */
+enum { HEAP = 1 << 29, KEPT = 2 * HEAP - 1, LARGE = 192 << 20, ALIGNED = 64 };
 
 /* Memory of aligned_alloc() that was freed is too small for the next tensor of the same size: glibc asks for more before it aligns. */
 static void *take(uint64_t bytes)
@@ -43,9 +45,9 @@ void heap_prepare(void)
 	mallopt(M_TOP_PAD, HEAP);
 	char *first = malloc((size_t)256 << 10); /* more than there can be without that */
 	mallopt(M_TOP_PAD, 128 << 10);
-	const uintptr_t from = ((uintptr_t)first + page - 1) & ~(page - 1), to = (uintptr_t)sbrk(0) & ~(page - 1);
-	if (first && from < to && to - from <= 2 * (uintptr_t)HEAP)
-		madvise((void *)from, to - from, MADV_HUGEPAGE); /* or not */
+	const uintptr_t from = ((uintptr_t)first + page - 1) & ~(page - 1), to = from + LARGE;
+	if (first && from < (uintptr_t)sbrk(0) && to <= (uintptr_t)sbrk(0))
+		madvise((void *)from, LARGE, MADV_HUGEPAGE); /* or not */
 	free(first);
 #endif
 }

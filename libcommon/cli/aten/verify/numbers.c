@@ -270,12 +270,14 @@ static bool numbers_alike(const struct numbers *b, const struct numbers *n, cons
 
 /* ---- in the same order ---- */
 
-/* As near(), for what is finite; false for what is not. */
+/* As near(), of all: with an infinity or NaN the first comparison is false. */
 ATEN_WIDE static bool all_near(const double *b, const double *n, int64_t count, struct numbers_slack t)
 {
 	int far = 0;
-	for (int64_t i = 0; i < count; i++)
-		far |= !(fabs(b[i] - n[i]) - t.relative * fabs(n[i]) <= t.absolute);
+	for (int64_t i = 0; i < count; i++) {
+		const bool close = fabs(b[i] - n[i]) - t.relative * fabs(n[i]) <= t.absolute;
+		far |= !(close | (b[i] == n[i]) | ((b[i] != b[i]) & (n[i] != n[i])));
+	}
 	return !far;
 }
 
@@ -284,11 +286,8 @@ static bool same_order(const struct numbers *b, const struct numbers *n, const s
 	const int64_t all = parts(n);
 	for (int64_t at = 0, count = 16; at < all; at += count, count = BLOCK) { /* most that differ differ at once */
 		count = all - at < count ? all - at : count;
-		if (all_near(b->v + at, n->v + at, count, *t))
-			continue;
-		for (int64_t i = at; i < at + count; i++)
-			if (!near(b->v[i], n->v[i], t))
-				return false;
+		if (!all_near(b->v + at, n->v + at, count, *t))
+			return false;
 	}
 	return true;
 }
