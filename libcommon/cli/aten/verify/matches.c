@@ -79,7 +79,7 @@ static void sort_group(struct verify *v, const struct verify_group *g, struct by
 	s->made = true;
 	for (uint32_t i = 0; i < g->n; i++) {
 		const uint32_t node = v->by_numel[g->first + i];
-		const struct numbers *x = reference_numbers(v->ref, node);
+		const struct numbers *x = reference_signature(v->ref, node);
 		if (!x)
 			continue;
 		const double error = v->ref->has_wide ? reference_error(v->ref, node, x) : 0, eps = numbers_eps(x->dtype);
