@@ -24,6 +24,13 @@ for name in "$P"/*.pt2; do
 	ok "$name: double precision is equal up to rounding" close got want
 done
 
+python3 -c 'import struct, sys
+head = b"{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (4, 8), }".ljust(117) + b"\n"
+sys.stdout.buffer.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<32f", *[1] * 32))' >ones.npy
+exits "a program of torch 2.6" 0 pt2-run -o got.pt "$ROOT/tests/data/export/old_2_6.pt2" ones.npy
+tensors got.pt >got
+printf 'out0 F32 [4, 4] [4, 1] [%s]\n' "$(for _ in 1 2 3 4; do echo -n "0.2605, 0.1886, 0.3630, 0.1879, "; done | sed 's/, $//')" >want
+ok "... has its weights in state dicts" close got want
 mapfile -t in < <(inputs transformer)
 exits "several calls" 0 pt2-run -n 3 --json "$P/transformer.pt2" "${in[@]}"
 is "each call is counted" "$(jq -r '.times.calls, (.outputs | length)' out | xargs)" "3 1"
