@@ -289,7 +289,8 @@ def brief_all(args, kwargs):
 RANDOM = {"rand", "randn", "randint", "randint.low", "rand_like", "randn_like", "randint_like", "randint_like.low_dtype", "randperm",
           "bernoulli", "bernoulli_.float", "bernoulli.p", "bernoulli.Tensor", "native_dropout", "multinomial", "uniform", "normal_functional",
           "exponential", "empty.memory_format", "empty_like", "new_empty", "empty_strided", "resize_", "randint_like.Tensor",
-          "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor"}
+          "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", "rand.generator", "randn.generator", "randint.generator",
+          "randint.low_generator"}
 
 
 def core(lib):
