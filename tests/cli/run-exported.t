@@ -18,7 +18,7 @@ for name in "$P"/*.pt2; do
 	# A None has no place among what eager gave.
 	tensors got.pt | sort -V | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); print }' >got
 	ok "$name: outputs equal eager's" close got want
-	case $name in autocast | halves | whole) continue ;; esac # types are what these are about
+	case $name in autocast | halves | whole | int8_*) continue ;; esac # types are what these are about, or roundings to int8
 	exits "$name runs in double precision" 0 pt2-run --double "$P/$name.pt2" "${in[@]}" -o got.pt
 	tensors got.pt | sort -V | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); gsub("F64", "F32"); print }' >got
 	ok "$name: double precision is equal up to rounding" close got want

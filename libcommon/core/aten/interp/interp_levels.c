@@ -67,9 +67,8 @@ bool interp_vmap_region(struct slice target)
 static uint32_t body_of(const struct graph *g, const struct gnode *n, uint32_t at)
 {
 	const struct gvalue v = at < n->n_args ? g->value[n->args + at] : (struct gvalue){0};
-	return v.kind == GV_NODE && g->node[v.node].op == GRAPH_GET_ATTR
-		   ? graph_child(g, n->module, graph_text(g, g->node[v.node].target))
-		   : NONE;
+	return v.kind == GV_NODE && g->node[v.node].op == GRAPH_GET_ATTR ? graph_child(g, n->module, graph_text(g, g->node[v.node].target))
+									 : NONE;
 }
 
 static void module_levels(struct levels *l, uint32_t module);

@@ -209,7 +209,8 @@ static struct aten_tensor *common_view(const struct aten_value *lane, uint32_t n
 	for (uint32_t i = 1; i < n; i++) {
 		const struct aten_tensor *t = lane[i].kind == ATEN_TENSOR ? lane[i].tensor : NULL;
 		if (!t || t->storage != first->storage || t->dtype != first->dtype || t->n_dim != first->n_dim ||
-		    t->offset != first->offset + (int64_t)i * step || memcmp(t->size, first->size, (size_t)t->n_dim * sizeof(*t->size)) != 0 ||
+		    t->offset != first->offset + (int64_t)i * step ||
+		    memcmp(t->size, first->size, (size_t)t->n_dim * sizeof(*t->size)) != 0 ||
 		    memcmp(t->stride, first->stride, (size_t)t->n_dim * sizeof(*t->stride)) != 0)
 			return NULL;
 	}
