@@ -177,6 +177,7 @@ static void add_evidence(struct session *s)
 	buf_addf(&from, "a graph of %zu operation%s", s->original_ops, plural(s->original_ops));
 	report_clear(&s->report);
 	evidence_add(s->o, &(struct evidence_of){.path = r->path,
+						 .spent = runner_clock(&s->runner),
 						 .python = s->o->python,
 						 .modules = buf_str(&modules),
 						 .inductor = true,

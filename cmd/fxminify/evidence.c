@@ -64,6 +64,13 @@ static char *absolute(const char *path)
 	return *path == '/' || !cwd ? xstrdup(path) : xasprintf("%s/%s", cwd, path);
 }
 
+/* Within --max-time. */
+static double seconds_for(const struct fxminify_options *o, const struct evidence_of *of)
+{
+	const double left = o->max_time > of->spent ? o->max_time - of->spent : 0;
+	return o->max_time > 0 && left < o->evidence ? left : o->evidence;
+}
+
 static void write_config(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, const char *answer,
 			 struct buf *b)
 {
@@ -81,7 +88,7 @@ static void write_config(const struct fxminify_options *o, const struct evidence
 	json_member_str(&j, "machine", slice_str(more ? machine : ""));
 	json_member_i64(&j, "timeout", of->hangs && o->timeout > HANG_SECONDS ? HANG_SECONDS : o->timeout);
 	json_member_u64(&j, "runs", more ? RUNS : 1);
-	json_member_double(&j, "seconds", o->evidence, 3);
+	json_member_double(&j, "seconds", seconds_for(o, of), 3);
 	json_member_arr(&j, "settings");
 	for (size_t i = 0; i < ARRAY_LEN(knobs) && of->inductor; i++) {
 		json_arr(&j);

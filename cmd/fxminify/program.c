@@ -253,6 +253,13 @@ static int run_program(struct program *p, const char *how, const char *call, str
 	return 0;
 }
 
+/* Of a GPU: which call reports it depends on when. */
+static bool is_kernel_error(const struct program *p)
+{
+	struct signature of;
+	return signature_of_kernel_error(p->caught.message, &of);
+}
+
 static bool has_graph(const struct program *p)
 {
 	return p->caught.graph.n && !slice_is(p->caught.stage, "capture") && !slice_is(p->caught.stage, "program");
@@ -273,7 +280,8 @@ static int find_graph(struct program *p, struct err *err)
 			return -1;
 	}
 	const bool failed = p->r.status || p->r.sig;
-	const bool again = !numbers && !has_graph(p) && failed && p->compiled && !slice_is(p->caught.stage, "capture") && !o->no_accuracy;
+	const bool again = !numbers && !has_graph(p) && failed && p->compiled && !slice_is(p->caught.stage, "capture") &&
+			   !is_kernel_error(p) && !o->no_accuracy;
 	if (again) {
 		const struct caught own = p->caught;
 		note("%s: no graph failed: running it again, comparing each graph with eager", diag_tool);
@@ -371,9 +379,10 @@ static int reduce_graph(struct program *p, struct fxminify_options *o, int argc,
 	if (slice_is(kind, "raised"))
 		o->seen = arena_strndup(&p->arena, message.p, message.n);
 	if (!o->expect)
-		o->expect = slice_is(kind, "accuracy")  ? "accuracy"
-			    : slice_is(kind, "timeout") ? "hang"
-							: arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
+		o->expect = is_kernel_error(p)           ? "kernel error"
+			    : slice_is(kind, "accuracy") ? "accuracy"
+			    : slice_is(kind, "timeout")  ? "hang"
+							 : arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
 	FREED const char **shown = xcalloc((size_t)argc + 1, sizeof(*shown));
 	for (int i = 1; i < argc; i++)
 		shown[i - 1] = argv[i];
@@ -396,6 +405,12 @@ static int nothing_found(const struct program *p)
 	LOCAL_BUF command = {0};
 	for (size_t i = 0; p->command[i]; i++)
 		buf_addf(&command, "%s%s", i ? " " : "", p->command[i]);
+	if (failed && is_kernel_error(p)) {
+		warn("no graph of torch.compile fails: a kernel that ran outside of them did (%.*s); to see the line that started it: "
+		     "CUDA_LAUNCH_BLOCKING=1 %s",
+		     SLN(slice_first_line(p->caught.message), 200), buf_str(&command));
+		return EXIT_PARTIAL;
+	}
 	if (failed) {
 		const struct slice line = slice_first_line(p->caught.message);
 		warn("the program fails%s%.*s%s%.*s, but no graph of torch.compile does, and none differs from eager; try: "

@@ -247,6 +247,13 @@ def _innermost(e):
     return e
 
 
+def _poisons(e):
+    """A kernel's error, which may be noticed by any later call; after it, nothing on the GPU can be read (reduce/signature.c)."""
+    import re
+
+    return re.search(r"(CUDA|HIP) (driver )?error: |Triton Error \[(CUDA|HIP)\]: ", str(e)) is not None and "out of memory" not in str(e)
+
+
 def _is_restart(e):
     """Dynamo compiles again what it began: no failure."""
     exc = sys.modules.get("torch._dynamo.exc")
@@ -536,11 +543,11 @@ class Catch:
         module.CompiledFxGraph.__call__ = __call__
 
     def called(self, graph, call, inputs):
-        kept, before = list(inputs), None
+        kept, before, path = list(inputs), None, ""
+        graph.calls += 1
+        self.synchronise()  # an error of what ran before is not this graph's
         try:
-            graph.calls += 1
             wanted = self.wanted == (graph.number, graph.calls) if self.wanted else graph.calls == 1 and _bytes_of(kept) <= _LARGEST
-            path = ""
             if wanted and not self.compare:
                 path = graph.save(self, kept)[0]
             if self.compare and not self.failed:
@@ -554,8 +561,11 @@ class Catch:
         except Exception as e:
             try:
                 self.state("idle")
-                path, unknown = graph.save(self, kept)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
+                if _poisons(e):  # with what was kept before the call; else its number, for another run to keep that
+                    self.fail("inductor", "raised", e, message="" if path else "%d:%d" % (graph.number, graph.calls), graph=path)
+                else:
+                    path, unknown = graph.save(self, kept)
+                    self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
             except Exception as mine:
                 self.aside(mine)
             raise
@@ -666,7 +676,7 @@ class Catch:
             dynamo = [f for f in frames if os.sep.join(("torch", "_dynamo", "")) in f.filename]
             if not self.failed:
                 at = "%s:%d" % (own[-1].filename, own[-1].lineno) if own else ""
-                capture = bool(dynamo) or type(e).__module__.startswith("torch._dynamo")
+                capture = (bool(dynamo) or type(e).__module__.startswith("torch._dynamo")) and not _poisons(e)
                 self.fail("capture" if capture else "program", "raised", e, graph=at)
         except Exception as mine:
             self.aside(mine)

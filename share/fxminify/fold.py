@@ -36,8 +36,7 @@ def without_repeats(prelude, code):
 
 
 def fold_result(config):
-    import_torch(config["folder"]).set_num_threads(1)
-    freeze()
+    warm_torch(config["folder"])
     say = progress(config, 10)
     with open(config["program"]) as f, open(config["file"]) as g:
         program, result = f.read(), g.read()

@@ -230,8 +230,7 @@ def with_note(text, config, oracle, how):
 
 
 def reduce_program(config):
-    import_torch(config["folder"]).set_num_threads(1)
-    freeze()
+    warm_torch(config["folder"])
     say = progress(config, 11)
     with open(config["file"]) as f:
         original = f.read()

@@ -27,6 +27,9 @@ def describe(e):
             break
         e = inner
     t = type(e)
+    kernel = re.search(r"(?:CUDA error|CUDA driver error|HIP error|Triton Error \[\w+\]): (.*)", str(e))
+    if kernel:  # noticed by any later call
+        return {"kind": "raised", "type": "kernel error", "message": str(e)[:4000], "key": kernel[1].strip(), "frame": ""}
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
     message = message_of(e)
@@ -88,6 +91,8 @@ def run_here(text, path, args, eager=False, setting=None, before=""):
         torch._dynamo.reset()
     try:
         exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
     except SystemExit as e:
         return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
     except BaseException as e:
@@ -101,6 +106,16 @@ def import_torch(folder):
     import torch, torch._dynamo, torch._inductor.compile_fx
     with contextlib.suppress(ImportError, AttributeError):
         keep_warm_up(user_folder(folder, compiler_key()[1]))
+    return torch
+
+
+def warm_torch(folder):
+    """To fork from."""
+    import torch
+    torch.set_num_threads(1)
+    gpus_in_children_only()  # before Inductor, which asks how many there are (torch 2.11)
+    import_torch(folder)
+    freeze()
     return torch
 
 
