@@ -119,6 +119,10 @@ def shrink(config, values):
     for v in list(vars(config).values()):
         if hasattr(v, "to_dict"):
             shrink(v, values)
+    vocabulary = getattr(config, "vocab_size", None)
+    for k in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        if isinstance(vocabulary, int) and isinstance(getattr(config, k, None), int) and getattr(config, k) >= vocabulary:
+            setattr(config, k, 1)
     types = getattr(config, "layer_types", None)
     if types:
         config.layer_types = types[:1]

@@ -79,13 +79,14 @@ int interp_call_node(struct interp *run, const struct gnode *node, struct interp
 /* interp_vmap.c: calls of torch.vmap, and operators whose operands have lanes. 1: neither. Changes o->arg. */
 int interp_vmap(struct activation *a, const struct gnode *node, struct interp_operands *o, struct aten_value *out);
 
-/* interp_levels.c: the calls of torch.vmap; the lanes of each node. */
+/* predispatch.c: the calls of torch.vmap, and the level that one names. */
 enum vmap_call { VMAP_NONE, VMAP_NOTHING, VMAP_ADD, VMAP_REMOVE };
 enum vmap_call interp_vmap_call(struct slice target);
 bool interp_vmap_has(struct slice target);
+uint32_t interp_level_bit(const struct graph *g, const struct gnode *n, uint32_t at);
+/* interp_levels.c: the lanes of each node. */
 bool interp_vmap_region(struct slice target);   /* a higher-order operator whose body may have lanes */
 uint32_t *interp_levels(const struct graph *g); /* for struct interp; NULL: the graph has no torch.vmap */
-uint32_t interp_level_bit(const struct graph *g, const struct gnode *n, uint32_t at);
 
 /* interp_flex.c: the node is flex_attention; the levels of its subgraphs' inputs (interp_levels); its value. */
 bool interp_is_flex(const struct graph *g, uint32_t node);

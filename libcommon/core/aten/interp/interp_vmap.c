@@ -7,9 +7,9 @@
  *     _vmap_decrement_nesting()
  *
  * A value with lanes is held as one tensor, with a dim for each of its levels, in their order, before its own dims, as torch's own batching
- * has it. Which levels a node has follows from the graph (interp_levels.c), so that any of its nodes can be evaluated by itself. Element-wise
- * operators are computed at once, with the operands' own dims aligned; every other one lane by lane, and the results stacked: views of one
- * tensor as a view of it, since a later operator may write to them. */
+ * has it. Which levels a node has follows from the graph (interp_levels.c), so that any of its nodes can be evaluated by itself.
+ * Element-wise operators are computed at once, with the operands' own dims aligned; every other one lane by lane, and the results stacked:
+ * views of one tensor as a view of it, since a later operator may write to them. */
 #include "aten/interp/interp_part.h"
 
 #include "aten/interp/functionalize.h"
