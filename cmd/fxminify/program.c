@@ -4,12 +4,12 @@
 #include "base/html/html.h"
 #include "base/io/jsonfile.h"
 #include "base/io/mapfile.h"
-#include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
 #include "base/process/fairtime.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
+#include "base/tool/output.h"
 #include "run/kept/kept.h"
 
 #include <dirent.h>
@@ -42,18 +42,14 @@ static char *make_site(const char *folder, struct err *err)
 	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/changes.py", "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
-	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-		return NULL;
-	}
-	int status = 0;
-	for (size_t i = 0; i < ARRAY_LEN(part) && status == 0; i++) {
-		const struct slice text = share_file(part[i]);
-		status = write_all(fd, text.p, text.n, path, err);
-	}
-	close(fd);
-	return status ? NULL : xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+	struct slice text[ARRAY_LEN(part)];
+	for (size_t i = 0; i < ARRAY_LEN(part); i++)
+		text[i] = share_file(part[i]);
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		err_errno(err, EXIT_ENVIRON, "cannot create '%s'", dir);
+	else if (output_write(path, text, ARRAY_LEN(text), err) == 0)
+		return xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+	return NULL;
 }
 
 /* ---- what it left ---- */
