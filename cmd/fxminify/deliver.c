@@ -227,6 +227,10 @@ static int deliver_verified(struct delivery *d, struct err *err)
 		report_clear(&s->report);
 		if (prelude_deliver(s->o, s->result.path, d->folder, err) < 0)
 			return -1;
+	} else if (s->o->beside) {
+		report_clear(&s->report);
+		if (source_fold(s->o, NULL, s->result.path, d->folder, err) < 0)
+			return -1;
 	}
 	add_evidence(s);
 	return 0;

@@ -51,6 +51,7 @@ struct fxminify_options {
 	double evidence;               /* seconds; 0: none */
 	const char *const *shown;      /* the command line of the result, if not the one of the journal; NULL */
 	const struct prelude *prelude; /* program.h; NULL */
+	const char *beside;            /* the folder of the program that failed; NULL */
 };
 
 enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };
