@@ -41,8 +41,8 @@ struct program {
 
 static char *make_site(const char *folder, struct err *err)
 {
-	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/changes.py",
-					   "fxminify/packages.py", "fxminify/eager.py", "fxminify/catch.py"};
+	static const char *const part[] = {"jit/after_import.py",  "fxminify/compare.py", "fxminify/changes.py",
+					   "fxminify/packages.py", "fxminify/eager.py",   "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
 	struct slice text[ARRAY_LEN(part)];
@@ -222,7 +222,7 @@ static void look_for_hang(struct program *p, struct child *c)
 		buf_addf(&what, "the capture of %s (%s)", d.path, d.number);
 	else
 		buf_addf(&what, "the graph in %s %s", d.what, d.number);
-	if (spent > TELL_SECONDS && !p->told) {
+	if ((spent > TELL_SECONDS || 2 * spent > p->o->timeout) && !p->told) {
 		p->told = true;
 		note("%s: %s takes long; after %d s it hangs (--timeout)", diag_tool, buf_str(&what), p->o->timeout);
 	}

@@ -72,16 +72,16 @@ if made operator; then
 fi
 
 if made hang; then
-	exits "hang: a pass of the program's never ends" 0 fxminify -j1 --evidence=0 --timeout 40 -o hang.py -- "$python" "$ROOT/tests/live/program/hanging_pass.py"
-	like "hang: it is one" "$(cat err)" "the graph in compile [0-9]+ takes long; after 40 s it hangs.*has taken more than 40 s: it hangs"
+	exits "hang: a pass of the program's never ends" 0 fxminify -j1 --evidence=0 --timeout 15 -o hang.py -- "$python" "$ROOT/tests/live/program/hanging_pass.py"
+	like "hang: it is one" "$(cat err)" "the graph in compile [0-9]+ takes long; after 15 s it hangs.*has taken more than 15 s: it hangs"
 	is "hang: what is left" "$(called hang.py)" cumsum
 	# shellcheck disable=SC2016 # the shell's own
 	ok "hang: by itself it does not end, too" env PYTHONPATH= bash -c 'timeout 60 "$0" hang.py; test $? = 124' "$python"
 fi
 
 if made hanging_capture; then
-	exits "hang: Dynamo never ends" 0 fxminify -j1 --evidence=0 --timeout 30 -o hanging_capture.py -- "$python" "$ROOT/tests/live/program/hanging_capture.py"
-	like "hang: the frame is named" "$(cat err)" "the capture of step .hanging_capture.py:[0-9]+. has taken more than 30 s: it hangs"
+	exits "hang: Dynamo never ends" 0 fxminify -j1 --evidence=0 --timeout 15 -o hanging_capture.py -- "$python" "$ROOT/tests/live/program/hanging_capture.py"
+	like "hang: the frame is named" "$(cat err)" "the capture of step .hanging_capture.py:[0-9]+. has taken more than 15 s: it hangs"
 	like "hang: how it was verified" "$(cat hanging_capture.py)" "verified: does not end within [0-9]+ s in a fresh process with all caches off, twice"
 	like "hang: what is left" "$(cat hanging_capture.py)" "divmod"
 	# shellcheck disable=SC2016 # the shell's own
@@ -150,6 +150,23 @@ if made graphs; then
 	graph writes cos 'copy_ = torch.ops.aten.copy_.default(arg0_1, sin); return (copy_,)' True >launcher.py
 	exits "a graph that writes its input" 0 fxminify -j1 --evidence=0 -o writes.py launcher.py
 	ok "it fails by itself" fails writes.py AssertionError
+fi
+
+# A real document of fxexplain run --wrong.
+if made document; then
+	mkdir site-tanh
+	cat >site-tanh/sitecustomize.py <<'P'
+import torch
+import torch._inductor.lowering as lowering
+tanh = lowering.lowerings[torch.ops.aten.tanh.default]
+lowering.lowerings[torch.ops.aten.tanh.default] = lambda x: lowering.lowerings[torch.ops.aten.mul.Tensor](tanh(x), 1.25)
+P
+	sed /lowering/d "$ROOT/tests/live/wrong/kernel.py" >fine.py
+	exits "a wrong kernel: fxexplain run --wrong finds it" 1 env PYTHONPATH="$TMP/site-tanh" fxexplain run --wrong --json -q -o wrong.json -- "$python" fine.py
+	exits "a wrong kernel: its document is reduced" 0 env PYTHONPATH="$TMP/site-tanh" fxminify -j1 --evidence=0 -o document.py wrong.json
+	is "a wrong kernel: what is left" "$(called document.py)" tanh
+	ok "a wrong kernel: it fails by itself" env PYTHONPATH="$TMP/site-tanh" bash -c '! "$0" document.py >said 2>&1 && grep -q AssertionError said' "$python"
+	ok "a wrong kernel: where the kernel is right it does not" env PYTHONPATH= "$python" document.py
 fi
 
 # From inside.
