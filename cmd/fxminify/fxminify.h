@@ -88,6 +88,8 @@ struct result {
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
 /* Can it be run in a separate process? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
+/* "out/repro.data" of out/repro.py: where the values of large inputs are (repro_plan.h). free() it. */
+char *result_data(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
 /* The same elsewhere, and the text of the program alone. */
 int result_write_to(const struct result *r, const char *path, const struct candidate *c, const struct repro_given *given, struct err *err);
