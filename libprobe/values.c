@@ -450,16 +450,25 @@ static void leave_out_unchanged(struct ops_value *x)
 	int64_t bytes, n;
 	if (!x->copy || !ops_meta_of(&x->view, &m, &bytes) || !tensor_numel(&m, &n) || n > MAX_COMPARED)
 		return;
+	const struct calls_config *c = ops_config();
 	s->nan = s->pos_inf = s->neg_inf = 0;
 	s->first_bad = -1;
-	for (int64_t i = 0; i < n; i++) {
+	s->min = s->max = c->lo > 0 ? c->lo : c->hi < 0 ? c->hi : 0; /* in the range, if it writes no number */
+	for (int64_t i = 0, numbers = 0; i < n; i++) {
 		const double now = tensor_at(&m, x->view.data, i), was = tensor_at(&m, old.data, i);
-		if (__builtin_isfinite(now) || !memcmp(&now, &was, sizeof(now)))
+		const bool finite = __builtin_isfinite(now);
+		if (!memcmp(&now, &was, sizeof(now)))
 			continue;
 		s->nan += __builtin_isnan(now);
-		s->pos_inf += now > 0;
-		s->neg_inf += now < 0;
-		if (s->first_bad < 0)
+		s->pos_inf += !finite && now > 0;
+		s->neg_inf += !finite && now < 0;
+		if (finite && numbers++) {
+			s->min = now < s->min ? now : s->min;
+			s->max = now > s->max ? now : s->max;
+		} else if (finite) {
+			s->min = s->max = now;
+		}
+		if (s->first_bad < 0 && (!finite || now < c->lo || now > c->hi))
 			s->first_bad = i;
 	}
 }

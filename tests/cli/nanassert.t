@@ -298,4 +298,13 @@ done
 is "a NaN found before the signal is reported" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 "$(given log)") $(grep -c '^NaN produced by' out)" "-2 1"
 is "no process is left" "$(pgrep -f "$TMP/tmp")" ""
 is "no directory is left" "$(ls tmp)" ""
+# ---- memory that a call has not written ----
+# scan writes its result row by row; the other rows hold what malloc gave: old bytes, or those of MALLOC_PERTURB_.
+xz -dc "$ROOT/tests/data/aoti/verify/scan.pt2.xz" >scan.pt2
+scan=$ROOT/tests/data/aoti/verify/scan.pt
+for fill in 0 128 129; do
+	MALLOC_PERTURB_=$fill exits "what a loop has not written yet is not its result ($fill)" 0 aoti-nanassert --range=-1000,1000 scan.pt2 "$scan:in[0]" "$scan:in[1]"
+done
+MALLOC_PERTURB_=128 exits "what it has written is" 1 aoti-nanassert --range=-2.3,2.3 scan.pt2 "$scan:in[0]" "$scan:in[1]"
+like "with the range of that" "$(cat out)" "number out of range produced by cpp_fused_add_copy__mul_select_sin_tanh_2"
 done_testing
