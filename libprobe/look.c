@@ -213,7 +213,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 		r.v.at = (uint64_t)x->at;
 		r.v.element = ops_element(v, x->at - 1);
 	}
-	if (x->keep || (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))) {
+	if (x->keep || (ops_config()->want & CALLS_SAVE && x->passes && !x->weight && (!before || !x->has_after))) {
 		const struct ops_view old = before ? ops_view_before(x) : *v;
 		r.v.saved = save(t, run, &r, call_name, &old, &r.v.place);
 	}

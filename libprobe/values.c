@@ -357,6 +357,19 @@ static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS
 
 static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
 
+/* A transposed weight, for example: its numbers are in the package, which need not be copied. */
+static bool is_weight(const struct ops *ops, const struct ops_value *x)
+{
+	const struct ops_constant *c = x->role == CALL_ROLE_IN && x->seen ? ops_find_constant(ops, (uintptr_t)x->view.data) : NULL;
+	struct tensor_meta m;
+	int64_t bytes, all;
+	if (!c || !ops_meta_of(&x->view, &m, &bytes))
+		return false;
+	const struct ops_view of = {
+	    .data = x->view.data, .size = c->size, .stride = c->size + c->n_dim, .n_dim = c->n_dim, .dtype = c->dtype, .device = c->device};
+	return ops_meta_of(&of, &m, &all) && bytes <= all;
+}
+
 static void tell_value(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, struct ops_value *x, bool before)
 {
 	struct call_record r; /* only what ops_tell() reads is set */
@@ -365,6 +378,8 @@ static void tell_value(struct ops_thread *t, const struct ops_run *run, const st
 	r.call = o->call;
 	r.contract_call = o->contract_call;
 	x->told |= before;
+	x->weight = before && ops_config()->want & CALLS_ARENA && (o->site->kind == SITE_OP || o->site->kind == SITE_PROXY) &&
+		    is_weight(run->model->ops, x);
 	/* by the record's name, which the file is found by */
 	ops_tell(t, run, &r, o->name ? ops_text(o->name) : "", x, before, before ? &x->before : &x->after);
 }

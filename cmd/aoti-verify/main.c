@@ -8,7 +8,6 @@
 #include "base/broker/broker.h"
 #include "verifier.h"
 
-#include <malloc.h>
 #include <sys/stat.h>
 
 static struct verifier_options opt = {.error_exitcode = -1, .how.bounds = true};
@@ -77,19 +76,18 @@ static void say_notes(const struct verifier *v)
 	warn_lines(buf_slice(&v->notes));
 }
 
-/* What the kernels read and write becomes files, in all more than the package, and less than this. */
+/* What the kernels read and write becomes files, in all more than the package, and less than this. A small package is unpacked there,
+ * too. */
 static void keep_in_memory(const char *package)
 {
+	enum { SMALL = 64 << 20 };
 	struct stat st;
-	if (stat(package, &st) == 0 && S_ISREG(st.st_mode))
-		temp_folder_in_memory(TEMP_VERIFY, (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30));
-}
-
-/* Values of nodes come and go by the thousand: free memory is kept, instead of having the kernel fill it with zeros each time. */
-static void keep_free_memory(void)
-{
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	if (stat(package, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	const uint64_t room = (uint64_t)st.st_size * 8 + (UINT64_C(1) << 30);
+	temp_folder_in_memory(TEMP_VERIFY, room);
+	if (st.st_size <= SMALL)
+		temp_folder_in_memory(TEMP_RUN, room);
 }
 
 /* Ends the tool as the signal would have, after removing its files. */
@@ -128,7 +126,7 @@ int main(int argc, char **argv)
 	shown_most = SHOWN_MOST;
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	format_apply(&spec, &in);
-	keep_free_memory();
+	heap_prepare();
 	mapfile_watch();
 	output_fail_writes();
 	keep_in_memory(in.v[1]);

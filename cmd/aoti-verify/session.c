@@ -5,26 +5,28 @@
 #include "base/tool/tempfolder.h"
 #include "verifier.h"
 
-#include <time.h>
-
 /* ---- runs ---- */
-
-static char *made_path(const struct source *s) { return xasprintf("%s/inputs.pt", s->folder); }
 
 /* With its own inputs. */
 static int run_package(struct verifier *v, struct source *s, const struct operands *in, struct err *err)
 {
-	FREED char *path = s->kind == INPUTS_GIVEN ? NULL : made_path(s);
+	struct ahead ahead = {.v = v};
+	FREED char *path = source_inputs(s);
 	const char *const made[] = {path};
 	struct watch_options wo = {.model = v->pair.package,
 				   .operand = path ? made : in->v + 2,
 				   .n_operand = path ? v->pair.program.contract.n_inputs != 0 : in->n - 2,
 				   .how = v->o->how,
 				   .files = &v->files,
+				   .starts = ahead_start,
+				   .starts_user = &ahead,
 				   .quiet = true};
 	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
 		wo.how.runs = 2;
-	if (dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err) < 0)
+	const int r = dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err);
+	ahead_end(&ahead);
+	s->ahead = ahead.trial;
+	if (r < 0)
 		return -1;
 	if (s->ran.failed.text[0])
 		return *err = s->ran.failed, -1;
@@ -45,10 +47,13 @@ static void trial_release(struct trial *t)
 static int try_run(struct verifier *v, struct source *s, uint32_t run, struct err *err)
 {
 	const struct trial *before = s->n_trials ? s->trial[s->n_trials - 1] : NULL;
-	struct trial *t = xcalloc(1, sizeof(*t)); /* its members point to each other */
-	*t = (struct trial){.kind = s->kind, .source = s, .run = run};
+	struct trial *t = s->ahead ? s->ahead : xcalloc(1, sizeof(*t)); /* its members point to each other */
+	s->ahead = NULL;
+	t->kind = s->kind;
+	t->source = s;
+	t->run = run;
 	PUSH_TO(s->trial, s->n_trials, s->cap_trials) = t;
-	return held_open(&t->h, &v->pair, &s->dump, s->model_id, run, before ? &before->h : NULL, v->o->max_bytes, err);
+	return held_observe(&t->h, &v->pair, &s->dump, s->model_id, run, before ? &before->h : NULL, v->o->max_bytes, err);
 }
 
 static uint32_t runs_of(const struct source *s)
@@ -87,6 +92,9 @@ static void drop_trials(struct source *s)
 {
 	while (s->n_trials)
 		trial_release(s->trial[--s->n_trials]);
+	if (s->ahead)
+		trial_release(s->ahead);
+	s->ahead = NULL;
 	free(s->trial);
 	s->trial = NULL;
 	s->cap_trials = 0;
@@ -112,7 +120,7 @@ static struct source *add_source(struct verifier *v, enum input_kind kind, struc
 /* 1: made; 0: there are no such inputs. */
 static int make_inputs(struct verifier *v, struct source *s, struct err *err)
 {
-	FREED char *path = made_path(s);
+	FREED char *path = source_inputs(s);
 	return inputs_make(&v->pair.program, v->n_trials ? v->trial[0] : NULL, s->kind, v->o->seed, path, err);
 }
 
@@ -121,79 +129,52 @@ static int make_inputs(struct verifier *v, struct source *s, struct err *err)
 enum { ALONE_SECONDS = 2 };
 static const uint64_t ALONE_BYTES = 32u << 20;
 
-static uint64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-struct alone_run {
-	struct verifier *v;
-	const char *const *operand;
-	int n;
-};
-
-/* The package `runs` times with these numbers. */
-static int run_alone(const struct alone_run *a, uint32_t runs, struct slice given, struct buf *taken, struct err *err)
-{
-	struct watch_options wo = {.model = a->v->pair.package,
-				   .operand = a->operand,
-				   .n_operand = a->n,
-				   .how = a->v->o->how,
-				   .files = &a->v->files,
-				   .given = given,
-				   .quiet = true};
-	wo.how.runs = (int)runs;
-	return given_run(&wo, taken, err);
-}
-
 /* Before a kernel is accused. */
-static int settle(const struct alone_run *a, struct trial *t, uint32_t set, struct err *err)
+static int settle(struct verifier *v, const struct operands *in, struct trial *t, uint32_t set, struct err *err)
 {
-	struct alone *alone = &a->v->alone;
+	struct alone *alone = &v->alone;
 	LOCAL_BUF given = {0};
 	LOCAL_BUF taken = {0};
-	if (alone_doubts(alone, &a->v->source[0].dump, set, &given, err) < 0 ||
-	    run_alone(a, alone->n_doubts, buf_slice(&given), &taken, err) < 0)
+	if (alone_doubts(alone, &v->source[0].dump, set, &given, err) < 0 ||
+	    verifier_run_given(v, &v->source[0], in, alone->n_doubts, buf_slice(&given), &taken, err) < 0)
 		return -1;
 	alone_settle(alone, &t->h, buf_slice(&given), buf_slice(&taken));
 	return 0;
 }
 
 /* With the inputs of the first trial, in which nothing was wrong. */
-static int try_alone(const struct alone_run *a, struct err *err)
+static int try_alone(struct verifier *v, const struct operands *in, struct err *err)
 {
-	struct verifier *v = a->v;
-	const uint64_t deadline = v->o->alone ? 0 : now() + ALONE_SECONDS * UINT64_C(1000000000);
+	const uint64_t deadline = v->o->alone ? 0 : verifier_now() + ALONE_SECONDS * UINT64_C(1000000000);
 	LOCAL_BUF given = {0};
 	LOCAL_BUF taken = {0};
 	alone_plan(&v->alone, &v->trial[0]->h, (struct alone_options){v->o->seed, v->o->alone ? 0 : ALONE_BYTES});
 	v->has_alone = true;
 	if (!v->alone.n_calls)
 		return 0;
-	if (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(a, ALONE_SETS, buf_slice(&given), &taken, err) < 0)
+	if (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 ||
+	    verifier_run_given(v, &v->source[0], in, ALONE_SETS, buf_slice(&given), &taken, err) < 0)
 		return -1;
 	for (uint32_t set = 0; set < ALONE_SETS; set++) {
 		struct trial *t = xcalloc(1, sizeof(*t));
 		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set};
 		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
 		alone_judge(&v->alone, &t->h, buf_slice(&given), buf_slice(&taken), set, deadline);
-		if (v->alone.n_doubts && settle(a, t, set, err) < 0)
+		if (v->alone.n_doubts && settle(v, in, t, set, err) < 0)
 			return -1;
 		if (trial_found(t))
 			break;
 	}
-	v->alone_cut = deadline && now() > deadline;
+	v->alone_cut = deadline && verifier_now() > deadline;
 	return 0;
 }
 
 /* Also what cannot be tried is only noted. */
-static void try_kernels(struct verifier *v, const char *const *operand, int n)
+static void try_kernels(struct verifier *v, const struct operands *in)
 {
 	const uint32_t before = v->n_trials;
 	struct err err = {0};
-	if (try_alone(&(struct alone_run){v, operand, n}, &err) >= 0 || child_signalled())
+	if (try_alone(v, in, &err) >= 0 || child_signalled())
 		return;
 	buf_addf(&v->notes, "kernels could not be called alone: %s\n", err.text);
 	while (v->n_trials > before)
@@ -231,9 +212,10 @@ static int do_try(void *ctx, void *slot)
 	struct tries *t = ctx;
 	struct attempt *x = slot;
 	int r = 0;
-	if (x->what == TRY_GUARD)
+	if (x->what == TRY_GUARD) {
+		gate_pass(&t->v->gate);
 		r = verifier_guard(t->v, t->in, &x->err);
-	else if ((r = x->what == TRY_MORE ? make_inputs(t->v, x->s, &x->err) : 1) > 0)
+	} else if ((r = x->what == TRY_MORE ? make_inputs(t->v, x->s, &x->err) : 1) > 0)
 		r = run_package(t->v, x->s, t->in, &x->err) < 0 ? -1 : try_source(t->v, x->s, &x->err);
 	x->failed = r < 0;
 	return 0;
@@ -264,10 +246,7 @@ enum { TRIES = INPUTS_ALONE - INPUTS_SIZES };
 
 static int try_all(struct verifier *v, const struct operands *in, struct attempt *todo, uint32_t n, struct err *err)
 {
-	/* Custom operators are computed by one process, a call at a time; a library without text is probed before each run, by a process that this
-	 * one shares memory with. */
-	const bool one = v->o->custom || !v->pair.has_package || !v->pair.package_of.read;
-	const unsigned cpus = one ? 1 : cpu_count();
+	const unsigned cpus = verifier_one_thread(v) ? 1 : cpu_count();
 	struct tries t = {v, in, todo, n, 0, err};
 	struct attempt room[TRIES];
 	void *slot[] = {&room[0], &room[1], &room[2]};
@@ -305,7 +284,8 @@ static int try_dump(struct verifier *v, struct err *err)
 
 int verifier_open(struct verifier *v, const struct verifier_options *o, const struct operands *in, struct err *err)
 {
-	*v = (struct verifier){.o = o, .files.lock = PTHREAD_MUTEX_INITIALIZER};
+	*v = (struct verifier){
+	    .o = o, .files.lock = PTHREAD_MUTEX_INITIALIZER, .gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false}};
 	if (dump_like(in->v[1]) && in->n > 2)
 		return err_set(err, EXIT_USAGE, "'%s' is a directory of saved tensors with its own inputs: give no other inputs", in->v[1]);
 	if (custom_ops_ready(o->custom, err) < 0 ||
@@ -321,11 +301,9 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 		return -1;
 	if (!o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs && !child_signalled())
 		try_more(v, in);
-	if ((o->alone || !o->no_more) && !verifier_found(v) && !child_signalled()) {
-		FREED char *path = made ? made_path(s) : NULL;
-		const char *operand[] = {path};
-		try_kernels(v, made ? operand : in->v + 2, made ? 1 : in->n - 2);
-	}
+	if ((o->alone || !o->no_more) && !verifier_found(v) && !child_signalled())
+		try_kernels(v, in);
+	verifier_narrow(v, in);
 	return 0;
 }
 

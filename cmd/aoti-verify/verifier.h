@@ -11,6 +11,8 @@
 #include "watch/inputs.h"
 #include "watch/watch.h"
 
+#include <pthread.h>
+
 struct verifier_options {
 	struct custom_ops_spec ops;
 	struct custom_ops *custom; /* of .ops, or NULL */
@@ -43,6 +45,13 @@ struct trial {
 	struct held h;
 };
 
+/* Opens once. */
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool open;
+};
+
 struct verifier {
 	const struct verifier_options *o;
 	struct pair pair;
@@ -54,12 +63,14 @@ struct verifier {
 		struct dump dump;
 		struct dump_ran ran;
 		uint32_t model_id;    /* which of the models that ran in it */
+		struct trial *ahead;  /* the first one, whose graph has run; or NULL */
 		struct trial **trial; /* those that are not yet the verifier's */
 		uint32_t n_trials, cap_trials;
 	} source[INPUT_KINDS];
 	uint32_t n_sources;
 	struct trial **trial;
 	uint32_t n_trials, cap_trials;
+	struct gate gate;   /* open once the graph or the first run of the package has ended */
 	struct guard guard; /* memory errors of kernels, if .guarded */
 	bool guarded;
 	struct buf notes; /* what could not be tried, one line each */
@@ -74,6 +85,19 @@ enum exit_status verifier_status(const struct verifier *v);
 /* Do its findings count? Not if they only occur with generated NaN and the like. */
 static inline bool trial_is_alone(const struct trial *t) { return t->kind >= INPUTS_ALONE; }
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
+
+/* ---- rerun.c ---- */
+
+/* The file of inputs that were generated; NULL: the user's own are taken. */
+char *source_inputs(const struct source *s);
+/* The package `runs` times with its inputs and these numbers (watch/given.h). */
+int verifier_run_given(struct verifier *v, const struct source *s, const struct operands *in, uint32_t runs, struct slice given,
+		       struct buf *taken, struct err *err);
+
+/* ---- narrow.c ---- */
+
+/* Where a finding leaves a choice of calls: runs the package again (aten/verify/narrow.h). */
+void verifier_narrow(struct verifier *v, const struct operands *in);
 
 /* ---- memory.c ---- */
 
@@ -131,5 +155,25 @@ void int8_release(struct int8_report *r);
 void verifier_show(struct screen *s, const struct verifier *v);
 void verifier_document(struct json_out *o, const struct verifier *v);
 int verifier_page(const struct verifier *v, const char *path, struct err *err);
+
+/* ---- ahead.c ---- */
+
+/* The graph's run of a first trial, beside the package's. */
+struct ahead {
+	struct verifier *v;
+	struct trial *trial; /* NULL: not started */
+	pthread_t thread;
+	bool runs;
+};
+/* watch_options.starts; what it gets is a struct ahead with a .v. */
+void ahead_start(void *a, const struct tensor_view *in, size_t n);
+void ahead_end(struct ahead *a);
+bool verifier_one_thread(const struct verifier *v);
+uint64_t verifier_now(void); /* nanoseconds */
+void gate_open(struct gate *g);
+void gate_pass(struct gate *g); /* waits until it is open */
+
+/* heap.c. First of all. */
+void heap_prepare(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/html/html.h"
 #include "base/io/jsonfile.h"
 #include "base/io/mapfile.h"
-#include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
 #include "base/text.h"
@@ -243,14 +242,7 @@ static int append(const char *path, struct slice lines, struct err *err)
 		clean_text(text.p + at, text.len - at);
 		buf_addc(&text, '\n');
 	}
-	struct output *out = output_file(path, err);
-	if (!out)
-		return -1;
-	if (write_all(output_fd(out), text.p, text.len, path, err) < 0) {
-		output_abort(out);
-		return -1;
-	}
-	return output_commit(out, err);
+	return output_write(path, &(struct slice){text.p, text.len}, 1, err);
 }
 
 static void gather(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, struct evidence *e, struct err *err)

@@ -38,6 +38,10 @@ like "it is run again, to keep the inputs of that call" "$(cat err)" "in a later
 # shellcheck disable=SC2016
 exits "a graph that takes too long" 4 fxminify --timeout 1 -o repro.py -- sh -c 'echo "compile 1 '"$launcher"'" >$PT2_CATCH_DIR/state-1; sleep 60'
 like "that is a hang" "$(cat err)" "has taken more than 1 s: it hangs.*the failure: timeout"
+like "half of that time before, it is said" "$(cat err)" "the graph in compile 1 takes long; after 1 s it hangs .--timeout"
+# shellcheck disable=SC2016
+exits "a capture that takes too long" 5 fxminify --timeout 1 -o repro.py -- sh -c 'echo "trace app.py:12 step" >$PT2_CATCH_DIR/state-1; sleep 60'
+like "that is a hang, too" "$(cat err)" "the capture of step .app.py:12. has taken more than 1 s: it hangs.*before there is a graph: timeout: while Dynamo captured step .app.py:12"
 found capture raised Unsupported app.py:2 >found.json
 # shellcheck disable=SC2016
 exits "a failure in capture of a command without a program" 5 fxminify -- sh -c 'cp found.json $PT2_CATCH_DIR/failure-1.json; exit 1'
@@ -83,17 +87,17 @@ def run(*breaks, wanted=""):
             catch.called(graph, lambda inputs: setattr(Gpu, "broken", how == "in it"), [])
         except RuntimeError as e:
             catch.uncaught(type(e), e, e.__traceback__)
-    print(*seen[0][:2], os.path.basename(seen[0][2]))
+    print(*(x or "-" for x in seen[0][:2]), os.path.basename(seen[0][2]) or "-")
 run("in it")
 run("fine", "in it")
 run("fine", "in it", wanted="3:2")
 run("fine", "before")
 P
 is "a GPU's error: with inputs kept before the call, or the call's number; one from before the call is the program's" \
-	"$(CATCH=$ROOT/share/fxminify/catch.py python3 poisoned.py)" "inductor  graph-3.py
-inductor 3:2 
-inductor  graph-3.py
-program  poisoned.py:11"
+	"$(CATCH=$ROOT/share/fxminify/catch.py python3 poisoned.py)" "inductor - graph-3.py
+inductor 3:2 -
+inductor - graph-3.py
+program - poisoned.py:11"
 
 # ---- the source ----
 for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
@@ -155,6 +159,24 @@ is "nor where there are none" "$(inline tree/net/data.py)" None
 printf 'import torch\nimport repro_program\n\nassert 1\n\n# note\n# more\n' >result.py
 is "a result without the import of its program" "$(python3 -c 'import source; print(source.split_result(open("result.py").read(), "repro_program"))')" \
 	"('import torch\\n\\nassert 1\\n', '\\n# note\\n# more\\n')"
+
+printf 'import torch\nimport net.data\nimport torch._inductor.config\ntorch._inductor.config.post_grad_custom_post_pass = net.data.rows\n\ndef f(x):\n    return x + net\n' >passes.py
+is "the modules that a result imports, with the lines that use them" \
+	"$(python3 -c 'import source; print(*map(repr, source.split_imports(open("passes.py").read(), "tree")), sep="\n")')" \
+	"'import net.data\\ntorch._inductor.config.post_grad_custom_post_pass = net.data.rows\\n'
+'import torch\\nimport torch._inductor.config\\n\\ndef f(x):\\n    return x + net\\n'"
+stuck() {
+	printf 'import os, source, sys, time\nsource.STUCK = 0.3\nsource.end_if_stuck(lambda: os._exit(7))\n%s\n' "$1" >stuck.py
+	timeout 60 python3 stuck.py
+	echo $?
+}
+is "a loop is a hang" "$(stuck 'while True: pass')" 7
+is "one that gets to other functions is not" "$(stuck 'names, until = {}, time.process_time() + 1
+while time.process_time() < until:
+    name = "f%d" % len(names)
+    exec("def %s(): [i for i in range(100000)]" % name, names)
+    names[name]()
+sys.exit(3)')" 3
 
 # ---- a program that changes torch ----
 mkdir -p changed/torch/_inductor

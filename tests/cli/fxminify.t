@@ -342,6 +342,7 @@ print(p.wait(timeout=30))
 EOS
 is "SIGINT: status 1" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
 like "SIGINT: a message names the best result" "$(cat err)" 'interrupted; best so far in int.txt'
+like "SIGINT: and how to go on" "$(cat err)" 'to continue: fxminify --resume int.journal'
 ok "SIGINT: the best result fails" "$bug" triple 1000 int.txt
 is "SIGINT: no directory is left" "$(left)" ""
 is "SIGINT: no process is left" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
@@ -360,6 +361,7 @@ done
 python3 kill.py SIGKILL 20 --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt >/dev/null
 had=$(ops res.txt)
 exits "--resume that stops after one test" 0 fxminify --resume res.txt.journal --max-tests 1
+like "it says how to go on" "$(cat err)" 'stopped .*to continue: fxminify --resume res.txt.journal'
 ok "its result is not larger than before" test "$(ops res.txt)" -le "$had"
 cp res.txt small-one
 sed -i 's/"key":"[0-9a-f]*"/"key":"1"/' res.txt.journal # as if other questions were asked this time

@@ -408,6 +408,8 @@ static int run_file(struct watch *w, struct err *err)
 	};
 	w->job = xcalloc(1, sizeof(*w->job));
 	int r = run_prepare(w->job, &w->loaded->pkg, in.v, in.n, &ro, err);
+	if (r == 0 && o->starts)
+		o->starts(o->starts_user, in.v, in.n);
 	inputs_release(&in); /* it has written them */
 	if (r < 0) {
 		free(w->job);

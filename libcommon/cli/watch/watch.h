@@ -39,6 +39,9 @@ struct watch_options {
 	/* Called about every 50 ms while it runs (finished calls can be read); may be NULL. */
 	void (*tick)(void *user, struct watch *w);
 	void *user;
+	/* Called with a model's inputs before its process starts; they are gone afterwards. May be NULL. */
+	void (*starts)(void *user, const struct tensor_view *in, size_t n);
+	void *starts_user;
 	bool quiet;
 	bool scalers; /* fill in w.scaler */
 };

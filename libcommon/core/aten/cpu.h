@@ -24,8 +24,8 @@ bool cpu_has_avx512_fp16(void); /* for float16 */
 #endif
 
 /* Loops worth a second copy for wide registers. The file that uses it should have ATEN_LOOPS first: -O2 of gcc 12 does not vectorize loops
- * of unknown length. */
-#if defined(PT2_ARCH_x86_64) && !defined(__clang__)
+ * of unknown length. The thread sanitizer is not ready yet when a copy is chosen. */
+#if defined(PT2_ARCH_x86_64) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define ATEN_WIDE __attribute__((target_clones("avx2", "default")))
 #define ATEN_LOOPS _Pragma("GCC optimize(\"O3\")")
 #else

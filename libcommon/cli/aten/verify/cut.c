@@ -175,6 +175,16 @@ static int to_wide(struct cut *k, uint32_t node, const struct aten_value *v, enu
 	return 0;
 }
 
+/* The numbers themselves, as a tensor of the node's form: no copy. NULL: they have another form. */
+static struct aten_tensor *wide_view(const struct numbers *x, const struct layout *l, const struct aten_tensor *like)
+{
+	struct aten_tensor *t = NULL;
+	if (!l->identity || x->dtype != like->dtype || !aten_is_float(like->dtype) || !aten_is_contiguous(like))
+		return NULL;
+	ATEN_TRY("tensor") { t = aten_keep(aten_of_blob(x->v, DTYPE_F64, like->n_dim, like->size, like->stride, 0)); }
+	return ATEN_END ? NULL : t;
+}
+
 /* A tensor that was read, in the form of its node. */
 static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_value *out, struct err *err)
 {
@@ -182,11 +192,19 @@ static int leaf(struct cut *k, uint32_t node, enum precision p, struct aten_valu
 	struct aten_value as_is = ref->v[node];
 	struct aten_tensor *t = NULL;
 	if (k->by_node[node]) {
-		const struct numbers *x = observed_numbers(k->v->o, k->by_node[node]), *n = reference_numbers(ref, node);
-		double *v = xcalloc((size_t)x->n * 2 + 1, sizeof(*v));
-		numbers_lay(x, n, k->layout[node], v);
-		t = reference_tensor(ref, node, v, err);
-		free(v);
+		const struct numbers *x = observed_numbers(k->v->o, k->by_node[node]);
+		const struct layout *l = k->layout[node];
+		FREED double *v = NULL;
+		if ((p == WIDE || p == ROUNDED) && (t = wide_view(x, l, as_is.tensor))) {
+			*out = aten_of(t);
+			k->state[node] = 2;
+			return 0;
+		}
+		if (!l->identity) {
+			v = xmalloc(((size_t)x->n * 2 + 1) * sizeof(*v));
+			numbers_lay(x, reference_numbers(ref, node), l, v);
+		}
+		t = reference_tensor(ref, node, v ? v : x->v, err);
 		if (!t)
 			return -1;
 		as_is = aten_of(t);
@@ -367,11 +385,12 @@ static struct aten_tensor *rounded(struct cut *k, uint32_t node, const struct at
 	const double n = terms(&o, kind, x), eps = dtype == DTYPE_F64 ? 0x1p-52 : 0x1p-23;
 	struct aten_tensor *sizes = kind == SUM_LINEAR || kind == SUM_PRODUCT || kind == SUM_CONV ? sum_of_sizes(k, node) : NULL;
 	struct aten_tensor *t = copy_of(x);
+	const int64_t numel = t ? aten_numel(t) : 0;
 	double *v = t ? (double *)(void *)aten_data(t) : NULL, most = 0;
-	const double *size = sizes && t && aten_numel(sizes) == aten_numel(t) ? (const double *)(const void *)aten_data(sizes) : NULL;
-	for (int64_t i = 0; kind == SUM_NORM && t && i < aten_numel(t); i++)
+	const double *size = sizes && t && aten_numel(sizes) == numel ? (const double *)(const void *)aten_data(sizes) : NULL;
+	for (int64_t i = 0; kind == SUM_NORM && i < numel; i++)
 		most = fmax(most, isfinite(v[i]) ? fabs(v[i]) : 0);
-	for (int64_t i = 0; t && i < aten_numel(t); i++) {
+	for (int64_t i = 0; i < numel; i++) {
 		double off = n > 1 ? per_term * sqrt(n) * (size ? fabs(size[i]) : fabs(v[i]) + most) : 0;
 		if (dtype == DTYPE_F64 || (double)(float)v[i] != v[i])
 			off += fabs(v[i]);

@@ -87,21 +87,51 @@ static unsigned by_signature(const struct numbers *b, const struct numbers *x, c
 	return can;
 }
 
-/* Is b one of these reductions of x, over the dims in f? Keeps the kinds still possible after each element. */
-static bool is_fold(const struct numbers *b, const struct numbers *x, const struct fold *f)
+/* The first element of each kind, of a node over the dims of a mask: it is asked for once for every tensor, and nearly always enough. */
+struct first {
+	unsigned have;
+	double of[KINDS];
+};
+
+/* Keeps the kinds whose first element is b's. What takes longer only if it is still possible. */
+static unsigned by_first(const struct numbers *b, const struct numbers *x, const struct fold *f, double eps, const double size[KINDS],
+			 unsigned left, struct first *first)
 {
+	for (int pass = 0; pass < 2 && left; pass++) {
+		const unsigned those = left & (pass ? ~FIRST : FIRST), missing = those & ~first->have;
+		double all[KINDS];
+		if (missing) {
+			FREED int64_t *over = xmalloc((size_t)f->over * sizeof(*over));
+			fold_places(f, true, over);
+			fold_elements(x->v, f, over, missing, all);
+		}
+		for (int i = 0; i < KINDS; i++)
+			if (missing & BIT(i))
+				first->of[i] = all[i];
+		first->have |= missing;
+		for (int i = 0; i < KINDS; i++)
+			if (those & BIT(i) && !near(b->v[0], first->of[i], eps, size[i] * 0.01))
+				left &= ~BIT(i);
+	}
+	return left;
+}
+
+/* Is b one of these reductions of a node, over the dims in f? Keeps the kinds still possible after each element. */
+static bool is_fold(struct verify *v, const struct numbers *b, uint32_t node, const struct fold *f, struct first *first)
+{
+	const struct numbers *x = reference_signature(v->ref, node);
 	const double eps = fmax(numbers_eps(b->dtype), numbers_eps(x->dtype)), n = (double)f->over;
 	const double size[KINDS] = {
 	    n * x->max,       x->max, n * x->max * x->max, n * x->max * x->max, x->max * x->max, x->max * x->max, x->max, x->max,
 	    sqrt(n) * x->max, 1};
 	unsigned left = by_signature(b, x, f, eps, size);
-	if (!left)
+	if (!left || !(x = reference_numbers(v->ref, node)) || !(left = by_first(b, x, f, eps, size, left, first)))
 		return false;
-	int64_t *over = xcalloc((size_t)(f->over + f->kept), sizeof(*over)), *kept = over + f->over;
+	int64_t *over = xmalloc((size_t)(f->over + f->kept) * sizeof(*over)), *kept = over + f->over;
 	fold_places(f, true, over);
 	fold_places(f, false, kept);
-	for (int64_t k = 0; k < f->kept && left; k++)
-		for (int pass = 0; pass < 2; pass++) { /* what takes longer only if it is still possible */
+	for (int64_t k = 1; k < f->kept && left; k++)
+		for (int pass = 0; pass < 2; pass++) {
 			const unsigned those = left & (pass ? ~FIRST : FIRST);
 			double all[KINDS];
 			if (those)
@@ -114,14 +144,20 @@ static bool is_fold(const struct numbers *b, const struct numbers *x, const stru
 	return left != 0;
 }
 
-static bool folds(const struct numbers *b, const struct numbers *x)
+/* first: NULL or by mask; made here. */
+static bool folds(struct verify *v, const struct numbers *b, uint32_t node, struct first **first)
 {
+	const struct numbers *x = reference_signature(v->ref, node);
 	struct fold f;
-	if (!numbers_dims(x, &f.d))
+	if (!x || !numbers_dims(x, &f.d))
 		return false;
 	for (unsigned mask = 1; mask < 1u << f.d.n_dim; mask++) {
 		choose_fold(&f, mask);
-		if (f.kept == b->n && f.over > 1 && is_fold(b, x, &f))
+		if (f.kept != b->n || f.over < 2)
+			continue;
+		if (!*first)
+			*first = xcalloc((size_t)1 << f.d.n_dim, sizeof(**first));
+		if (is_fold(v, b, node, &f, &(*first)[mask]))
 			return true;
 	}
 	return false;
@@ -144,6 +180,7 @@ static bool concerns(const struct verify *v, uint32_t call, uint32_t node)
 
 void verify_derive(struct verify *v)
 {
+	struct first **first = xcalloc(v->n_by_numel + 1, sizeof(*first));
 	for (uint32_t w = v->o->n_inputs; w < v->o->n_writes; w++) {
 		struct verify_tensor *t = &v->write[w];
 		const struct numbers *b = &v->o->write[w].x;
@@ -156,9 +193,11 @@ void verify_derive(struct verify *v)
 			if (n <= b->n || n % b->n || !aten_is_float(v->ref->v[node].tensor->dtype) ||
 			    !concerns(v, v->o->write[w].call, node))
 				continue;
-			const struct numbers *x = reference_numbers(v->ref, node);
-			if (x && folds(b, x))
+			if (folds(v, b, node, &first[i]))
 				t->derived = node;
 		}
 	}
+	for (uint32_t i = 0; i < v->n_by_numel; i++)
+		free(first[i]);
+	free(first);
 }

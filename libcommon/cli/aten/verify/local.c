@@ -164,14 +164,14 @@ bool verify_check(struct verify *v, struct cut *k, uint32_t call, uint32_t write
 	bool could = true;
 	v->write[write].what = VERIFY_EQUAL;
 	const bool typed = cut_compute(k, m->node, AS_TYPED, &e) == 0 && e.n == b->n && e.class == b->class;
-	double *c = xcalloc((size_t)b->n * 2 + 1, sizeof(*c));
-	if (typed)
-		numbers_lay(b, &e, &m->l, c);
+	FREED double *laid = typed && !m->l.identity ? xmalloc(((size_t)b->n * 2 + 1) * sizeof(*laid)) : NULL;
+	const double *c = laid ? laid : b->v;
+	if (laid)
+		numbers_lay(b, &e, &m->l, laid);
 	if (typed && cut_compute(k, m->node, WIDE, &d) == 0 && d.n == b->n && d.class == e.class)
 		tell_row(v, call, write, m->node, k, c, &e, &d);
 	else /* an operator that refuses float64 (quantized ones) has no rounding to allow for */
 		could = typed && same_bits(c, &e);
-	free(c);
 	numbers_release(&e);
 	numbers_release(&d);
 	return could;
@@ -211,7 +211,7 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 		return EFFECT_UNKNOWN;
 	if (t->empty)
 		return w->x.v ? EFFECT_RIGHT : EFFECT_UNKNOWN;
-	if (t->derived != NONE || t->accused)
+	if (t->derived != NONE || t->accused || t->counter)
 		return EFFECT_RIGHT;
 	if (known[write])
 		return (enum effect)known[write];

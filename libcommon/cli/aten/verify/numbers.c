@@ -1,7 +1,9 @@
 #include "aten/verify/numbers.h"
-#include "tensor/tensor.h"
+#include "aten/cpu.h"
 
 #include <math.h>
+
+ATEN_LOOPS
 
 /* ---- of a tensor ---- */
 
@@ -12,50 +14,149 @@ static enum numbers_class class_of(int dtype)
 
 static int64_t parts(const struct numbers *x) { return x->n * (x->class == NUMBERS_COMPLEX ? 2 : 1); }
 
-static void sign(struct numbers *x)
+/* ---- the signature: in lanes, which a compiler can vectorize, and in blocks, which stay in the cache that their conversion filled ---- */
+
+enum { LANES = 8, BLOCK = 1024 };
+struct lanes {
+	double sum[LANES], squares[LANES], lo[LANES], hi[LANES];
+};
+
+/* False: not all are finite, and l is as it was. n: a multiple of LANES. */
+ATEN_WIDE static bool add_block(struct lanes *l, const double *v, int64_t n)
+{
+	struct lanes t = *l;
+	double odd[LANES] = {0}, odd_ones = 0;
+	for (int64_t i = 0; i < n; i += LANES)
+		for (int k = 0; k < LANES; k++) {
+			const double x = v[i + k];
+			odd[k] += x - x; /* NaN */
+			t.sum[k] += x;
+			t.squares[k] += x * x;
+			t.lo[k] = x < t.lo[k] ? x : t.lo[k];
+			t.hi[k] = x > t.hi[k] ? x : t.hi[k];
+		}
+	for (int k = 0; k < LANES; k++)
+		odd_ones += odd[k];
+	if (odd_ones != 0)
+		return false;
+	*l = t;
+	return true;
+}
+
+static void add_one(struct numbers *x, struct lanes *l, double v)
+{
+	if (!isfinite(v)) {
+		isnan(v) ? x->nan++ : x->inf++;
+		return;
+	}
+	l->sum[0] += v;
+	l->squares[0] += v * v;
+	l->lo[0] = v < l->lo[0] ? v : l->lo[0];
+	l->hi[0] = v > l->hi[0] ? v : l->hi[0];
+}
+
+static void add_numbers(struct numbers *x, struct lanes *l, const double *v, int64_t n)
+{
+	const int64_t whole = n - n % LANES;
+	for (int64_t i = whole && add_block(l, v, whole) ? whole : 0; i < n; i++)
+		add_one(x, l, v[i]);
+}
+
+static void sign(struct numbers *x, const struct lanes *l)
 {
 	double lo = INFINITY, hi = -INFINITY;
-	for (int64_t i = 0; i < parts(x); i++) {
-		const double v = x->v[i];
-		if (!isfinite(v)) {
-			isnan(v) ? x->nan++ : x->inf++;
-			continue;
-		}
-		x->sum += v;
-		x->squares += v * v;
-		lo = v < lo ? v : lo;
-		hi = v > hi ? v : hi;
+	for (int k = 0; k < LANES; k++) {
+		x->sum += l->sum[k];
+		x->squares += l->squares[k];
+		lo = fmin(lo, l->lo[k]);
+		hi = fmax(hi, l->hi[k]);
 	}
 	if (lo <= hi) {
 		x->lo = lo;
 		x->hi = hi;
 		x->max = fmax(fabs(lo), fabs(hi));
 	}
+	x->known = true;
 }
 
-int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err)
+/* v, signature: NULL if not needed. */
+static void take_elements(struct numbers *x, const struct aten_tensor *t, double *v, struct lanes *signature)
 {
-	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
-	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
-	struct tensor_meta m = {.n_dim = t->n_dim};
-	memcpy(m.size, t->size, (size_t)t->n_dim * sizeof(*m.size));
-	tensor_contiguous(&m);
-	x->v = xcalloc((size_t)parts(x) + 1, sizeof(*x->v));
-	ATEN_TRY("numbers")
-	{
-		aten_copy(aten_of_blob(x->v, x->class == NUMBERS_COMPLEX ? DTYPE_C128 : DTYPE_F64, t->n_dim, m.size, m.stride, 0), t);
+	const bool pairs = x->class == NUMBERS_COMPLEX, in_place = aten_is_contiguous(t);
+	const int wide = pairs ? DTYPE_C128 : DTYPE_F64, per = pairs ? 2 : 1;
+	const int64_t bytes = dtype_info(t->dtype)->bytes, step = BLOCK / per;
+	double block[BLOCK];
+	if (!in_place) {
+		int64_t stride[ATEN_DIMS];
+		aten_contiguous_strides(t->n_dim, t->size, stride);
+		struct aten_tensor *all = v ? aten_of_blob(v, wide, t->n_dim, t->size, stride, 0) : aten_new(wide, t->n_dim, t->size, NULL);
+		aten_copy(all, t);
+		v = (double *)(void *)aten_data(all);
 	}
+	for (int64_t i = 0; i < x->n; i += step) {
+		const int64_t n = x->n - i < step ? x->n - i : step;
+		double *to = v ? v + i * per : block;
+		if (in_place)
+			aten_convert(wide, to, per * (int64_t)sizeof(double), t->dtype, (const char *)aten_data(t) + i * bytes, bytes, n);
+		if (signature)
+			add_numbers(x, signature, to, n * per);
+	}
+}
+
+static int take(struct numbers *x, const struct aten_tensor *t, struct lanes *signature, struct err *err)
+{
+	ATEN_TRY("numbers") { take_elements(x, t, x->v, signature); }
 	if (ATEN_END) {
 		numbers_release(x);
 		return err_set(err, EXIT_INPUT, "%s", aten_last_error());
 	}
-	sign(x);
 	return 0;
+}
+
+static int take_signed(struct numbers *x, const struct aten_tensor *t, bool all, struct err *err)
+{
+	struct lanes l = {0};
+	*x = (struct numbers){.class = class_of(t->dtype), .dtype = t->dtype, .n_dim = t->n_dim, .n = aten_numel(t), .scale = -1};
+	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
+	x->v = all ? xmalloc(((size_t)parts(x) + 1) * sizeof(*x->v)) : NULL;
+	for (int k = 0; k < LANES; k++) {
+		l.lo[k] = INFINITY;
+		l.hi[k] = -INFINITY;
+	}
+	if (take(x, t, &l, err) < 0)
+		return -1;
+	sign(x, &l);
+	return 0;
+}
+
+int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err) { return take_signed(x, t, true, err); }
+int numbers_sign(struct numbers *x, const struct aten_tensor *t, struct err *err) { return take_signed(x, t, false, err); }
+
+int numbers_fill(struct numbers *x, const struct aten_tensor *t, struct err *err)
+{
+	x->v = xmalloc(((size_t)parts(x) + 1) * sizeof(*x->v));
+	return take(x, t, NULL, err);
+}
+
+void numbers_share(struct numbers *x, struct numbers *of, const struct aten_tensor *t)
+{
+	if (of->v && !of->owners) {
+		of->owners = xmalloc(sizeof(*of->owners));
+		*of->owners = 1;
+	}
+	if (of->v)
+		++*of->owners;
+	*x = *of;
+	x->n_dim = t->n_dim;
+	memcpy(x->size, t->size, (size_t)t->n_dim * sizeof(*x->size));
 }
 
 void numbers_release(struct numbers *x)
 {
-	free(x->v);
+	if (!x->owners || --*x->owners == 0) {
+		free(x->owners);
+		free(x->v);
+	}
 	*x = (struct numbers){0};
 }
 
@@ -109,7 +210,7 @@ static double scale(struct numbers *x)
 	if (x->scale >= 0)
 		return x->scale;
 	const int64_t n = parts(x), step = n / MEDIAN_OF + 1;
-	double *v = xcalloc((size_t)(n / step) + 1, sizeof(*v));
+	double *v = xmalloc(((size_t)(n / step) + 1) * sizeof(*v));
 	size_t k = 0;
 	for (int64_t i = 0; i < n; i += step)
 		if (isfinite(x->v[i]) && x->v[i] != 0)
@@ -169,11 +270,25 @@ static bool numbers_alike(const struct numbers *b, const struct numbers *n, cons
 
 /* ---- in the same order ---- */
 
+/* As near(), of all: with an infinity or NaN the first comparison is false. */
+ATEN_WIDE static bool all_near(const double *b, const double *n, int64_t count, struct numbers_slack t)
+{
+	int far = 0;
+	for (int64_t i = 0; i < count; i++) {
+		const bool close = fabs(b[i] - n[i]) - t.relative * fabs(n[i]) <= t.absolute;
+		far |= !(close | (b[i] == n[i]) | ((b[i] != b[i]) & (n[i] != n[i])));
+	}
+	return !far;
+}
+
 static bool same_order(const struct numbers *b, const struct numbers *n, const struct numbers_slack *t)
 {
-	for (int64_t i = 0; i < parts(n); i++)
-		if (!near(b->v[i], n->v[i], t))
+	const int64_t all = parts(n);
+	for (int64_t at = 0, count = 16; at < all; at += count, count = BLOCK) { /* most that differ differ at once */
+		count = all - at < count ? all - at : count;
+		if (!all_near(b->v + at, n->v + at, count, *t))
 			return false;
+	}
 	return true;
 }
 
@@ -290,18 +405,32 @@ void numbers_lay(const struct numbers *b, const struct numbers *n, const struct 
 			out[(l->of_buffer ? i : at.at) * per + k] = b->v[(l->of_buffer ? at.at : i) * per + k];
 }
 
+/* The maximum difference, but for NaN. */
+ATEN_WIDE static double furthest(const double *a, const double *b, int64_t n)
+{
+	double lane[LANES] = {0}, off = 0;
+	const int64_t whole = n - n % LANES;
+	for (int64_t i = 0; i < whole; i += LANES)
+		for (int k = 0; k < LANES; k++) {
+			const double d = fabs(a[i + k] - b[i + k]);
+			lane[k] = d > lane[k] ? d : lane[k]; /* false for NaN */
+		}
+	for (int64_t i = whole; i < n; i++) {
+		const double d = fabs(a[i] - b[i]);
+		lane[0] = d > lane[0] ? d : lane[0];
+	}
+	for (int k = 0; k < LANES; k++)
+		off = fmax(off, lane[k]);
+	return off;
+}
+
 double numbers_off(const struct numbers *b, const struct numbers *n, const struct layout *l)
 {
-	double off = 0, *v = l->identity ? b->v : xcalloc((size_t)parts(b) + 1, sizeof(*v));
-	if (!l->identity)
-		numbers_lay(b, n, l, v);
-	for (int64_t i = 0; i < parts(n); i++) {
-		const double d = fabs(v[i] - n->v[i]);
-		off = d > off ? d : off; /* false for NaN */
-	}
-	if (!l->identity)
-		free(v);
-	return off;
+	if (l->identity)
+		return furthest(b->v, n->v, parts(n));
+	FREED double *v = xmalloc(((size_t)parts(b) + 1) * sizeof(*v));
+	numbers_lay(b, n, l, v);
+	return furthest(v, n->v, parts(n));
 }
 
 /* ---- the closest order ---- */
@@ -344,25 +473,54 @@ void numbers_nearest(const struct numbers *b, const struct numbers *n, struct la
 	free(room);
 }
 
+/* Adds to *e, if all are finite: .rms is the sum of squares. */
+ATEN_WIDE static bool add_errors(struct numbers_errors *e, const double *x, const double *exact, int64_t n)
+{
+	double max[LANES] = {0}, sum[LANES] = {0}, most = e->max, all = 0;
+	for (int64_t i = 0; i < n; i += LANES)
+		for (int k = 0; k < LANES; k++) {
+			const double d = fabs(x[i + k] - exact[i + k]); /* finite only if both are */
+			max[k] = d > max[k] ? d : max[k];
+			sum[k] += d * d;
+		}
+	for (int k = 0; k < LANES; k++) {
+		most = fmax(most, max[k]);
+		all += sum[k];
+	}
+	if (!(all < INFINITY))
+		return false;
+	e->max = most;
+	e->rms += all;
+	return true;
+}
+
+static void add_error(struct numbers_errors *e, double x, double exact)
+{
+	if (!isfinite(x) || !isfinite(exact)) {
+		e->other |= isnan(exact) ? !isnan(x) : isfinite(exact) || x != exact;
+		return;
+	}
+	const double d = fabs(x - exact);
+	e->max = d > e->max ? d : e->max;
+	e->rms += d * d;
+}
+
 struct numbers_errors numbers_errors(const double *x, const struct numbers *exact, double eps)
 {
 	struct numbers_errors e = {0};
-	const int64_t n = parts(exact);
-	double sum = 0;
-	for (int64_t i = 0; i < n; i++) {
-		if (!isfinite(x[i]) || !isfinite(exact->v[i])) {
-			e.other |= isnan(exact->v[i]) ? !isnan(x[i]) : isfinite(exact->v[i]) || x[i] != exact->v[i];
-			continue;
-		}
-		const double d = fabs(x[i] - exact->v[i]);
-		e.max = d > e.max ? d : e.max;
-		sum += d * d;
+	const int64_t all = parts(exact);
+	for (int64_t at = 0; at < all; at += BLOCK) {
+		const int64_t n = all - at < BLOCK ? all - at : BLOCK, whole = n - n % LANES;
+		for (int64_t i = add_errors(&e, x + at, exact->v + at, whole) ? whole : 0; i < n; i++)
+			add_error(&e, x[at + i], exact->v[at + i]);
 	}
-	if (n && exact->max > 0) {
+	if (all && exact->max > 0) {
 		e.max /= exact->max * eps;
-		e.rms = sqrt(sum / (double)n) / (sqrt(exact->squares / (double)n) * eps);
+		e.rms = sqrt(e.rms / (double)all) / (sqrt(exact->squares / (double)all) * eps);
 	} else if (e.max > 0) {
 		e.max = e.rms = 1 / eps;
+	} else {
+		e.rms = 0;
 	}
 	return e;
 }

@@ -18,12 +18,14 @@
 
 enum numbers_class { NUMBERS_FLOAT, NUMBERS_COMPLEX, NUMBERS_INT };
 struct numbers {
-	double *v; /* pairs for complex numbers */
-	int64_t n; /* elements */
+	double *v;        /* pairs for complex numbers; NULL: only the signature is known (numbers_sign) */
+	uint32_t *owners; /* how many have .v; NULL: one */
+	int64_t n;        /* elements */
 	enum numbers_class class;
 	int dtype, n_dim;
 	int64_t size[ATEN_DIMS];
 	/* The signature, over all finite parts; max is that of |x|. */
+	bool known;
 	uint64_t nan, inf;
 	double sum, squares, max, lo, hi;
 	double scale; /* S; negative: not computed yet */
@@ -31,6 +33,11 @@ struct numbers {
 
 /* -1: a dtype without numbers. */
 int numbers_of(struct numbers *x, const struct aten_tensor *t, struct err *err);
+/* The signature alone; and the elements of one that has it. */
+int numbers_sign(struct numbers *x, const struct aten_tensor *t, struct err *err);
+int numbers_fill(struct numbers *x, const struct aten_tensor *t, struct err *err);
+/* x are those of t, whose elements are the same in the same order: one copy of them. In one thread. */
+void numbers_share(struct numbers *x, struct numbers *of, const struct aten_tensor *t);
 void numbers_release(struct numbers *x);
 /* The distance of one unit in the last place from 1; 0 for integers. */
 double numbers_eps(int dtype);

@@ -55,11 +55,20 @@ struct held {
 	struct tensor_view *in; /* of the graph */
 	size_t n_in;
 	struct dump_tensor *file;
-	bool borrows; /* .ref is another's (alone.h) */
+	bool borrows;               /* .ref is another's (alone.h) */
+	struct tensor_view *expect; /* held_expect() */
+	size_t n_expect;
+	bool ahead; /* .ref was opened with them */
 };
 /* before (may be NULL): the previous Run of the same process, which left its buffers. It, p and d must outlive h, and h must not move. */
 int held_open(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,
 	      uint64_t max_bytes, struct err *err);
+/* The same in three steps, so that the graph runs while the package does: h, zeroed, keeps copies of the inputs that the package is called
+ * with; the graph is run with them, in any thread; the rest. Other inputs than those: it is run again. */
+bool held_expect(struct held *h, const struct pair *p, const struct tensor_view *in, size_t n);
+void held_ahead(struct held *h, const struct pair *p, uint64_t max_bytes);
+int held_observe(struct held *h, const struct pair *p, const struct dump *d, uint32_t model_id, uint32_t run, const struct held *before,
+		 uint64_t max_bytes, struct err *err);
 void held_close(struct held *h);
 /* The line of the user's program, or "". */
 struct slice held_line(const struct held *h, uint32_t node);

@@ -236,18 +236,65 @@ void reference_close(struct reference *ref)
 
 /* ---- values ---- */
 
-static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v)
+enum how_much { SIGNATURE, ALL };
+
+static struct numbers *numbers_at(struct numbers *x, const struct aten_value *v, enum how_much much)
 {
 	struct err ignored;
-	if (!x->v && x->n >= 0 && (v->kind != ATEN_TENSOR || numbers_of(x, v->tensor, &ignored) < 0))
+	if (x->n < 0 || x->v || (x->known && much == SIGNATURE))
+		return x->n < 0 ? NULL : x;
+	if (v->kind != ATEN_TENSOR || (x->known      ? numbers_fill(x, v->tensor, &ignored)
+				       : much == ALL ? numbers_of(x, v->tensor, &ignored)
+						     : numbers_sign(x, v->tensor, &ignored)) < 0)
 		x->n = -1;
 	return x->n < 0 ? NULL : x;
 }
 
-struct numbers *reference_numbers(struct reference *ref, uint32_t node)
+/* An operand with the same elements in the same order, of which the node is a view. */
+struct viewed {
+	const struct reference *ref;
+	const struct aten_tensor *t;
+	uint32_t node;
+};
+
+static bool is_viewed(void *user, uint32_t operand)
 {
-	return ref->known[node] ? numbers_at(&ref->x[node], &ref->v[node]) : NULL;
+	struct viewed *x = user;
+	const uint32_t i = operand - x->ref->first;
+	const struct aten_tensor *from = reference_is_tensor(x->ref, i) ? x->ref->v[i].tensor : NULL;
+	if (from && from->storage == x->t->storage && from->offset == x->t->offset && from->dtype == x->t->dtype &&
+	    aten_numel(from) == aten_numel(x->t) && aten_is_contiguous(from))
+		x->node = i;
+	return x->node == NONE;
 }
+
+static uint32_t viewed(const struct reference *ref, uint32_t node)
+{
+	enum { MOST = 64 };
+	for (int i = 0; i < MOST && reference_is_tensor(ref, node) && aten_is_contiguous(ref->v[node].tensor); i++) {
+		struct viewed x = {ref, ref->v[node].tensor, NONE};
+		graph_operands(ref->g, ref->first + node, is_viewed, &x);
+		if (x.node == NONE)
+			break;
+		node = x.node;
+	}
+	return node;
+}
+
+static struct numbers *numbers_of_node(struct reference *ref, uint32_t node, enum how_much much)
+{
+	struct numbers *to = &ref->x[node];
+	if (!ref->known[node] || to->v || (to->known && much == SIGNATURE))
+		return ref->known[node] ? to : NULL;
+	const uint32_t from = viewed(ref, node);
+	struct numbers *x = from == node ? NULL : numbers_at(&ref->x[from], &ref->v[from], much);
+	if (x)
+		numbers_share(to, x, ref->v[node].tensor);
+	return numbers_at(to, &ref->v[node], much);
+}
+
+struct numbers *reference_numbers(struct reference *ref, uint32_t node) { return numbers_of_node(ref, node, ALL); }
+struct numbers *reference_signature(struct reference *ref, uint32_t node) { return numbers_of_node(ref, node, SIGNATURE); }
 
 void reference_wide(struct reference *ref)
 {
@@ -460,7 +507,7 @@ struct numbers *what_if_numbers(struct what_if *w, uint32_t node)
 {
 	if (node != w->node && !reference_below(w->ref, node, w->node))
 		return reference_numbers(w->ref, node);
-	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node]) : NULL;
+	return compute_between(w, node) ? numbers_at(&w->x[node], &w->v[node], ALL) : NULL;
 }
 
 /* Computed values belong to w; a node that failed has none. */

@@ -57,6 +57,8 @@ void reference_abandon(struct reference *ref, const uint32_t *newly, uint32_t n)
 uint32_t reference_drop(struct reference *ref, uint32_t node, struct aten_tensor *mask, uint32_t *newly);
 void reference_relist(struct reference *ref); /* .unknown, after some that were unknown are known */
 struct numbers *reference_numbers(struct reference *ref, uint32_t node);
+/* At least the signature of these: most nodes are inside of a kernel and match nothing. */
+struct numbers *reference_signature(struct reference *ref, uint32_t node);
 /* The maximum difference of the node's value from its float64 value, for a value x of the node: less if x has smaller numbers (it
  * replaces the node's value, as in what_if). */
 double reference_error(struct reference *ref, uint32_t node, const struct numbers *x);

@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define BOOT_ID 64
@@ -125,6 +126,18 @@ static void sweep(const char *path, const char *boot)
 
 /* ---- our own folder ---- */
 
+/* Has this process a folder there? Then what others left was removed when it made that one: a large /tmp takes a millisecond. */
+static bool is_swept(const char *in)
+{
+	const size_t n = strlen(in);
+	bool swept = false;
+	pthread_mutex_lock(&list_lock);
+	for (const struct temp *t = temps; t; t = t->next)
+		swept |= t->mark >= 0 && t->owner == getpid() && !strncmp(t->path, in, n) && strrchr(t->path, '/') == t->path + n;
+	pthread_mutex_unlock(&list_lock);
+	return swept;
+}
+
 static void remove_temp(struct temp *t)
 {
 	if (t->owner != getpid()) /* not in a fork that dies */
@@ -178,7 +191,8 @@ void temp_folder_in_memory(enum temp_kind kind, uint64_t bytes)
 	const char *tmp = getenv("TMPDIR");
 	struct statfs fs;
 	in_memory[kind] = (!tmp || !*tmp) && statfs(MEMORY, &fs) == 0 && (unsigned long)fs.f_type == TMPFS_MAGIC &&
-			  access(MEMORY, W_OK | X_OK) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= bytes;
+			  (kind != TEMP_RUN || !((unsigned long)fs.f_flags & ST_NOEXEC)) && access(MEMORY, W_OK | X_OK) == 0 &&
+			  (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= bytes;
 }
 
 char *temp_folder(enum temp_kind kind, struct err *err)
@@ -193,7 +207,8 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 	if (in_memory[kind])
 		memcpy(in, MEMORY, sizeof(MEMORY));
 	boot_id(boot);
-	sweep(in, boot);
+	if (!is_swept(in))
+		sweep(in, boot);
 	for (int tries = 0; tries < 10; tries++) {
 		const size_t random = strlen(TEMP_RANDOM);
 		struct temp *t = xcalloc(1, sizeof(*t));
