@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop scan sampler returns vision erfinv cosine dropout int8; do
+for name in norm attention state noise loop scan sampler returns vision erfinv cosine dropout inplace int8; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -25,6 +25,8 @@ for name in norm attention; do
 	ok "$name: each kernel has its node and its errors" \
 		jq -e '[.runs[0].calls[] | select(.verdict == "rounding")] | length > 0 and all(.node.name and .compiled_ulp + .eager_ulp > 0)' out
 done
+exits "views that are written to, also in torch.vmap: correct" 0 verify inplace inplace.pt2 --json
+is "... nothing wrong, nothing unverified" "$(jq -c '[.status, (.runs | map(select(.counts)) | map(.wrong + .open) | add)]' out)" "[0,0]"
 verify norm norm.pt2 --json >norm.json
 exits "--json with --max-text" 0 verify norm norm.pt2 --json --max-text=2K
 is "cut JSON stays valid" "$(jq -c '[.schema, .cut]' out)" '["pt2utils.verify/1",true]'

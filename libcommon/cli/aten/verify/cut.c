@@ -101,9 +101,19 @@ double cut_nearest(const struct verify *v, const struct verify_tensor *t, const 
 
 /* ---- a run starting at the cut ---- */
 
+/* Where values lie, after something in place (functionalize.h: "view_layout"): computed from what it is a view of, never by itself. */
+static bool is_layout(const struct reference *ref, uint32_t node)
+{
+	const struct graph *g = ref->g;
+	return ref->program->functional.node && (slice_is(graph_text(g, g->node[ref->first + node].target), "pt2.after") ||
+						 slice_find(graph_name(g, ref->first + node), "_layout"));
+}
+
 static bool is_leaf(const struct cut *k, uint32_t node)
 {
 	const struct reference *ref = k->v->ref;
+	if (is_layout(ref, node))
+		return false;
 	return k->by_node[node] || k->v->taken[node] || node < ref->program->n_inputs ||
 	       (ref->v[node].kind != ATEN_TENSOR && ref->v[node].kind != ATEN_LIST);
 }
@@ -435,7 +445,7 @@ int cut_compute(struct cut *k, uint32_t node, enum precision p, struct numbers *
 		if (interp_eval(p == AS_TYPED ? ref->run : ref->run_wide, ref->first + i, k->value, &err) < 0)
 			return k->state[i] = 0, -1;
 		k->state[i] = 2;
-		if (p >= ROUNDED)
+		if (p >= ROUNDED && !is_layout(ref, i))
 			round_value(k, i, &k->value[i], &ref->v[i]);
 	}
 	return k->value[node].kind == ATEN_TENSOR ? numbers_of(out, k->value[node].tensor, &err) : -1;

@@ -35,18 +35,28 @@ static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, 
 		       struct aten_value *out)
 {
 	const struct aten_op *op = interp_find(run, target);
+	struct aten_value was[FUNCTIONAL_WRITTEN];
 	uint32_t mine = 0;
 	int r = op ? 0 : -1;
-	while (!r && mine < n_at && (r = at[mine] < o->n ? own_operand(run, &o->arg[at[mine]]) : interp_bad(run, "missing operands")) == 0)
-		mine++;
+	for (; !r && mine < n_at; mine++) {
+		if (at[mine] >= o->n) {
+			r = interp_bad(run, "missing operands");
+			break;
+		}
+		was[mine] = o->arg[at[mine]];
+		if ((r = own_operand(run, &o->arg[at[mine]])) < 0)
+			break;
+	}
 	if (!r)
 		r = interp_call_op(run, op, o, out);
 	if (!r && which) {
 		aten_value_release(out);
 		r = interp_share(run, o->arg[which], out);
 	}
-	while (mine-- > 0) /* the operands of a node are borrowed: nothing else releases them */
+	while (mine-- > 0) { /* the operands of a node are borrowed, or their owner wants them back (a lane of torch.vmap) */
 		aten_value_release(&o->arg[at[mine]]);
+		o->arg[at[mine]] = was[mine];
+	}
 	return r;
 }
 
