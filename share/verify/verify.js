@@ -52,6 +52,7 @@
     if (f.what === "error" || f.what === "less_exact") box.append(el("p", "", show(f.compiled_ulp) + " ulp from float64 on the same inputs; eager is " + show(f.eager_ulp) + " ulp off."));
     else if (f.right_with_it) box.append(el("p", "dim", "Treating it as the output of " + (f.node ? f.node.name : "the node") + " makes " + count(f.right_with_it, "more tensor") + " match."));
     if (f.or_from !== undefined) box.append(el("p", "dim", "Or one of the kernels from call " + f.or_from + " on: their outputs are not values of the graph."));
+    if (f.narrowed_from) box.append(el("p", "dim", "Narrowed by running calls " + f.narrowed_from.join(", ") + " again."));
     if (f.or) box.append(el("p", "dim", "Or " + whichCalls(f.or) + ": what it read from there is not in the graph."));
     return box;
   }

@@ -211,7 +211,8 @@ aoti-printer -q -i -o scanned scan.pt2 "${gives[@]}" 2>/dev/null
 aoti-verify --json other.pt2 scanned >out
 is "a dump cannot be run again: the choice stays" "$(jq -c '[.status, (.runs[0].findings | map(has("narrowed_from")) | any)]' out)" '[1,false]'
 # A loop that ends too early: its rows are right as far as they go.
-short='import re, subprocess, sys, zipfile
+cat >short.py <<'E'
+import re, subprocess, sys, zipfile
 z = zipfile.ZipFile("scan.pt2")
 (so,) = (n for n in z.namelist() if n.endswith(".so"))
 code = bytearray(z.read(so))
@@ -222,8 +223,9 @@ at = code.find(bytes.fromhex(m[1])) + len(bytes.fromhex(m[1])) - 1
 code[at] = 2
 with zipfile.ZipFile("short.pt2", "w") as w:
     for n in z.namelist():
-        w.writestr(n, bytes(code) if n == so else z.read(n))'
-if python3 -c "$short" 2>/dev/null; then
+        w.writestr(n, bytes(code) if n == so else z.read(n))
+E
+if python3 short.py 2>/dev/null; then
 	exits "a loop of one turn less" 1 aoti-verify --json --no-more scan.exported.pt2 short.pt2 "${gives[@]}"
 	is "its condition is named, not its body and not what goes on from there" "$(jq -c '.runs[0].findings | map([.kernel, .narrowed_from])' out)" \
 		'[["cpp_fused_lt_1",[4,8,12,13]]]'

@@ -77,6 +77,15 @@ static bool output_right_now(struct verify *v, uint32_t read, struct what_if *w)
 	return verify_is(v, observed_numbers(v->o, &v->o->read[read]), t->expect, w, &l);
 }
 
+/* Has a kernel written this output, which should be n, with the numbers of b, which are another node's already? Then it is that kernel that
+ * should have computed n. */
+static bool is_copy(const struct verify *v, uint32_t write, uint32_t output, uint32_t node)
+{
+	const struct observed *o = v->o;
+	const uint32_t same = o->read[output].same, call = same == NONE ? NONE : o->write[same].call;
+	return v->write[write].n && v->read[output].expect == node && call != NONE && o->call[call].compiled;
+}
+
 /* Over everything that depends on b's call: how much more is right now. */
 static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct what_if *w)
 {
@@ -93,7 +102,7 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 		sum += right_now(v, t, &o->write[i].x, w) - (t->n > 0);
 	}
 	for (uint32_t r = o->first_output; r < o->n_reads; r++)
-		if (o->read[r].same != write)
+		if (o->read[r].same != write && !is_copy(v, write, r, w->node))
 			sum += output_right_now(v, r, w) - verify_output_right(v, r);
 	return sum;
 }
@@ -337,6 +346,7 @@ static void accuse(struct verify *v, const struct hypothesis *h)
 		return;
 	what_if_begin(&w, v->ref, h->node, t);
 	what_if_keep(&w);
+	v->replaced[h->node] = true;
 	verify_classify(v);
 	verify_derive(v);
 }

@@ -142,7 +142,8 @@ static void tell_row(struct verify *v, uint32_t call, uint32_t write, uint32_t n
 		row->what = t->what;
 }
 
-/* Of the tensor's nodes the one that the call computed: the closest one that it did not read. NULL: it is a copy, for example of the
+/* Of the tensor's nodes the one that the call computed: the closest one that it did not read, rather none that a wrong kernel's tensor is
+ * treated as: that may be as this one by accident. NULL: it is a copy, for example of the
  * graph's inputs; a dump does not show reads of weights. */
 static const struct verify_match *computed(const struct cut *k, const struct verify_tensor *t)
 {
@@ -151,7 +152,8 @@ static const struct verify_match *computed(const struct cut *k, const struct ver
 		const bool given = k->by_node[t->m[i].node] || t->m[i].node < k->v->ref->program->n_inputs;
 		if (given && t->m[i].off == 0)
 			return NULL;
-		if (!given && (!m || t->m[i].off < m->off))
+		const bool replaced = k->v->replaced[t->m[i].node], was = m && k->v->replaced[m->node];
+		if (!given && (!m || replaced < was || (replaced == was && t->m[i].off < m->off)))
 			m = &t->m[i];
 	}
 	return m;

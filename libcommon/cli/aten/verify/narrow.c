@@ -33,14 +33,24 @@ static void add_call(const struct verify *v, struct narrow_choice *x, uint32_t c
 	x->call[at] = (struct narrow_call){.call = call, .write = write_to(v, call, x->target)};
 }
 
+/* Are all loops of the graph unrolled? */
+static bool knows_turns(const struct reference *ref)
+{
+	for (uint32_t i = 0; i < ref->n; i++)
+		if (slice_find(graph_op_text(ref->g, ref->first + i), "higher_order"))
+			return false;
+	return ref->unrolled.now;
+}
+
 /* The last condition of a loop before that call, or around it, if it is not that of the graph's last turn. */
 static uint32_t ends_wrongly(const struct verify *v, uint32_t call)
 {
 	const struct observed *o = v->o;
-	for (uint32_t w = o->n_inputs; w < o->n_writes && v->ref->unrolled.now; w++) {
+	const bool knows = knows_turns(v->ref);
+	for (uint32_t w = o->n_inputs; w < o->n_writes && knows; w++) {
 		const struct observed_tensor *x = &o->write[w];
 		if (x->call == NONE || x->x.dtype != DTYPE_BOOL || x->x.n != 1 || !x->x.v || x->x.v[0] || v->write[w].counter ||
-		    v->write[w].n || !verify_is_inside(v, x->call))
+		    !verify_is_inside(v, x->call))
 			continue;
 		if (x->call < call || (verify_is_inside(v, call) && verify_inside_from(v, call) == verify_inside_from(v, x->call)))
 			return x->call;
@@ -136,7 +146,7 @@ bool narrow_plan(struct narrow *n, struct verify *v, uint32_t run)
 		if (out && (out->what != VERIFY_DIFFERS || out->explained))
 			continue;
 		is_output ? plan_output(v, i - v->n_findings, &x) : plan_finding(v, i, &x);
-		if (x.n > 1 && x.n <= MOST_CALLS)
+		if (x.n > !is_output && x.n <= MOST_CALLS)
 			PUSH_TO(n->choice, n->n, n->cap) = x;
 		else
 			free(x.call);
@@ -363,6 +373,18 @@ static void judge_calls(struct narrow *n, struct narrow_choice *x, const struct 
 	free(owned);
 }
 
+/* Has it been computed through a turn that the loop did not run? */
+static bool needs_turn(const struct cut *k, const struct narrow_choice *x)
+{
+	const uint32_t turns = x->ends == NONE ? NONE : verify_turn(k->v, x->ends);
+	for (uint32_t i = 0; turns != NONE && i < k->v->ref->n; i++) {
+		const uint32_t turn = k->state[i] == 2 && !k->by_node[i] ? verify_turn_of(k->v, i) : NONE;
+		if (turn != NONE && turn >= turns)
+			return true;
+	}
+	return false;
+}
+
 void narrow_judge(struct narrow *n, struct slice given, struct slice taken)
 {
 	for (uint32_t i = 0; i < n->n; i++) {
@@ -375,7 +397,7 @@ void narrow_judge(struct narrow *n, struct slice given, struct slice taken)
 			cut_reads(&k, x->call[c].call);
 		if (b->v && b->class != NUMBERS_COMPLEX && cut_compute(&k, x->node, AS_TYPED, &want) == 0 && want.n == b->n &&
 		    want.class == b->class) {
-			x->apart = k.inputs;
+			x->apart = k.inputs || needs_turn(&k, x);
 			judge_calls(n, x, &want, given, taken);
 		}
 		numbers_release(&want);
@@ -617,15 +639,32 @@ static bool explained_before(const struct verify *v, const struct verify_finding
 	return false;
 }
 
+static void name_end(struct verify *v, const struct narrow_choice *x, struct verify_finding *f)
+{
+	f->kept = v->n_suspects;
+	f->n_kept = 1;
+	PUSH_TO(v->suspect, v->n_suspects, v->cap_suspects) = x->ends;
+	f->call = x->ends;
+	f->write = f->others = NONE;
+	f->given = false;
+	f->n_suspects = f->right = 0;
+	set_row(v, f->call, VERIFY_WRONG, f->node, NULL);
+}
+
 /* True: the finding is no longer one. */
 static bool apply_to_finding(struct narrow *n, const struct narrow_choice *x)
 {
 	struct verify *v = n->v;
 	struct verify_finding f = v->finding[x->at];
 	list_kept(v, x, &f);
-	for (uint32_t i = 0; i < v->n_findings && x->ends != NONE && x->apart && f.call != x->ends && !is_wrong(x); i++)
-		if (v->finding[i].call == x->ends) /* it follows from a turn that did not run */
-			return true;
+	if (x->ends != NONE && x->apart && !is_wrong(x) && f.call != x->ends) { /* it follows from a turn that did not run */
+		for (uint32_t i = 0; i < v->n_findings; i++)
+			if (v->finding[i].call == x->ends)
+				return true;
+		name_end(v, x, &f);
+		v->finding[x->at] = f;
+		return false;
+	}
 	if (!f.n_kept || (f.n_kept == x->n && !is_wrong(x)))
 		return false;
 	if (f.n_kept == x->n)
@@ -647,8 +686,9 @@ static void apply_to_output(struct narrow *n, const struct narrow_choice *x)
 	struct verify *v = n->v;
 	struct verify_finding f = v->output[x->at].at;
 	list_kept(v, x, &f);
-	if (!f.n_kept || f.n_kept == x->n)
+	if (!f.n_kept || (f.n_kept == x->n && !is_wrong(x)))
 		return;
+	f.n_narrowed = f.n_kept == x->n ? 0 : f.n_narrowed;
 	f.suspect = f.kept;
 	f.n_suspects = f.n_kept;
 	v->output[x->at].at = f;

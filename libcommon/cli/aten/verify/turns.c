@@ -44,16 +44,16 @@ uint32_t verify_turn_of(const struct verify *v, uint32_t node)
 	return slice_chr(name, '.') && slice_u64(turn, &n) && n < NONE ? (uint32_t)n : NONE;
 }
 
-/* Has the graph a loop of so many turns? */
+/* Has the graph a loop of so many turns? Of a while_loop, the condition that ends it is one more. */
 static bool has_turns(const struct verify *v, uint32_t turns)
 {
 	const struct reference *ref = v->ref;
 	bool last = false;
-	for (uint32_t i = 0; i + 1 < ref->n && turns; i++) { /* its nodes are in order */
+	for (uint32_t i = 0; i + 1 < ref->n; i++) { /* its nodes are in order */
 		const struct slice loop = slice_until(graph_name(ref->g, ref->first + i), "."),
 				   next = slice_until(graph_name(ref->g, ref->first + i + 1), ".");
-		const uint32_t then = slice_eq(loop, next) ? verify_turn_of(v, i + 1) : NONE;
-		last |= verify_turn_of(v, i) == turns - 1 && then != turns - 1 && then != turns;
+		const uint32_t then = slice_eq(loop, next) ? verify_turn_of(v, i + 1) : NONE, turn = verify_turn_of(v, i);
+		last |= turn != NONE && turn + !slice_starts(loop, "while_loop") == turns && then != turn && then != turn + 1;
 	}
 	return last;
 }

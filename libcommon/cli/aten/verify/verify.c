@@ -39,6 +39,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	find_down(v);
 	verify_counters(v);
 	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
+	v->replaced = xcalloc(ref->n + 1, sizeof(*v->replaced));
 	verify_drawn(v);
 	verify_unknown(v);
 	verify_tf32(v);
@@ -79,6 +80,7 @@ void verify_release(struct verify *v)
 	free(v->down);
 	free(v->questioned);
 	free(v->taken);
+	free(v->replaced);
 	free(v->effect);
 	cut_room_release(v);
 	*v = (struct verify){0};

@@ -119,6 +119,7 @@ struct verify {
 	bool *questioned;
 	struct cut *room; /* tables by node, for cut.c */
 	bool *taken;      /* by node: its value is what a GPU computed in TF32 */
+	bool *replaced;   /* by node: its value is that of a kernel that is accused */
 	uint8_t *effect;  /* by write, for local.c */
 };
 
