@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Most runs need no more than LARGE. Beyond it pages are small: a virtual machine may have to get free large ones from its host, which takes
- * longer than small ones that were free for a moment only (one of 600 MB: 1.2 s in the kernel instead of 0.5). */
+/* Most runs need no more than LARGE. Beyond it pages are small: a virtual machine may have to get free large ones from its host, which
+ * takes longer than small ones that were free for a moment only (one of 600 MB: 1.2 s in the kernel instead of 0.5). */
 enum { HEAP = 1 << 29, KEPT = 2 * HEAP - 1, LARGE = 192 << 20, ALIGNED = 64 };
 
 /* Memory of aligned_alloc() that was freed is too small for the next tensor of the same size: glibc asks for more before it aligns. */
