@@ -357,7 +357,7 @@ static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS
 
 static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
 
-/* A constant; or a view of one that an operator reads, for example a transposed weight: its numbers are in the package, and are not copied. */
+/* A constant; or a view of one that an operator reads, for example a transposed weight: the package has its numbers, no copy is needed. */
 static bool is_weight(const struct ops *ops, const struct ops_open *o, const struct ops_value *x)
 {
 	const bool op = o->site->kind == SITE_OP || o->site->kind == SITE_PROXY;
