@@ -233,6 +233,9 @@ static bool is_copy(struct slice name)
 	return slice_ends(name, ".copy_.default") || slice_ends(name, ".copy_") || slice_is(name, "aoti_torch_copy_");
 }
 
+/* What a region is given: "while_loop_body_graph_0_1_arg1_1". A loop's result is written a turn at a time. */
+static bool is_given(struct slice name) { return slice_find(name, "_graph_") && slice_find(name, "_arg"); }
+
 /* The inputs of a call that it overwrites under another name. */
 static void mark_twins(const struct contract *c, const struct contract_call *k, uint8_t *role)
 {
@@ -261,7 +264,8 @@ static bool find_roles(struct model *m)
 			if (role == CALL_ROLE_OUT && v < n && k->kind == CALL_KERNEL && (!buffer || value[v]))
 				role = CALL_ROLE_INOUT;
 			ops->arg_role[a] = (uint8_t)(role | (role == CALL_ROLE_INOUT && !before ? OPS_FRESH : 0));
-			if (v < n && before && (c->arg[a].role == ARG_OUT || (a == k->arg && is_copy(k->name))))
+			if (v < n && (before || is_given(c->value[v].name)) &&
+			    (c->arg[a].role == ARG_OUT || (a == k->arg && is_copy(k->name))))
 				ops->arg_role[a] |= OPS_PART;
 		}
 		mark_twins(c, k, ops->arg_role);

@@ -248,7 +248,9 @@ static void add_steps(struct fault *h, struct fault_report *r)
 	}
 	if (memory && !h->file_operands && !r->sanitize)
 		add_step(h, r, "find the instruction and thread (slow)", "aoti-printer --ima --sanitizer --", h->command);
-	if (memory && !slice_is(e->when, "before"))
+	if (memory && !slice_is(e->when, "before") && !h->file_operands)
+		add_step(h, r, "find the smallest graph that fails", "fxminify --", h->command);
+	else if (memory && !slice_is(e->when, "before"))
 		add_step(h, r, "find the smallest graph that fails (from torch.export.save)", "fxminify EXPORTED.pt2", NULL);
 	buf_release(&b);
 }

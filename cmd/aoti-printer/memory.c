@@ -13,6 +13,8 @@
 
 #include <inttypes.h>
 
+#define SHOWN_NAMES 3 /* of one buffer */
+
 struct block {
 	uint64_t from, to; /* addresses */
 	uint64_t most;     /* bytes of an earlier allocation: in a loop each turn makes its own */
@@ -150,15 +152,17 @@ static uint32_t maker_of(const struct contract *c, uint32_t storage)
 	return NONE;
 }
 
-/* Its names: several buffers reuse the same memory. */
-static void add_names(struct buf *b, const struct contract *c, uint32_t storage)
+/* Its names, the first `most` of them: several buffers reuse the same memory. */
+static void add_names(struct buf *b, const struct contract *c, uint32_t storage, uint32_t most)
 {
-	const size_t from = b->len;
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_values; i++)
-		if (c->value[i].storage == storage) {
-			buf_adds(b, b->len > from ? ", " : "");
+		if (c->value[i].storage == storage && n++ < most) {
+			buf_adds(b, n > 1 ? ", " : "");
 			buf_add_clean(b, c->value[i].name);
 		}
+	if (n > most)
+		buf_addf(b, " and %u more", n - most);
 }
 
 struct alive {
@@ -217,7 +221,7 @@ static void show_graph(struct screen *s, const struct graph_memory *g)
 		const uint32_t maker = maker_of(c, v[i].storage);
 		const struct contract_storage *x = &c->storage[v[i].storage];
 		buf_addf(&t, "%" PRIu64 "\t%.1f%%\t", v[i].bytes, 100.0 * (double)v[i].bytes / (double)g->peak);
-		add_names(&t, c, v[i].storage);
+		add_names(&t, c, v[i].storage, SHOWN_NAMES);
 		buf_addf(&t, "\t%u..%u\t", x->born, x->dies < c->n_calls ? x->dies : c->n_calls - 1);
 		const struct nan_kernel *source = maker == NONE ? NULL : nan_sources_of(sources, c, maker);
 		if (maker != NONE)
@@ -264,7 +268,7 @@ static void out_graph(struct json_out *o, const struct graph_memory *g)
 	json_rows(o, "buffers", i, n) {
 		const uint32_t maker = maker_of(c, v[i].storage);
 		buf_reset(&names);
-		add_names(&names, c, v[i].storage);
+		add_names(&names, c, v[i].storage, UINT32_MAX);
 		json_member(o, "names", buf_slice(&names));
 		json_member_u64(o, "bytes", v[i].bytes);
 		json_fields(o, c->storage[v[i].storage], born, dies);

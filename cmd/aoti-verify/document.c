@@ -92,13 +92,14 @@ static void out_call(struct json_out *o, const struct trial *t, uint32_t c)
 							      : SLICE("float16"));
 }
 
-static void out_suspects(struct json_out *o, const char *key, const struct trial *t, const struct verify_finding *f)
+/* Of verify.suspect. */
+static void out_suspects(struct json_out *o, const char *key, const struct trial *t, uint32_t from, uint32_t n)
 {
-	if (!f->n_suspects)
+	if (!n)
 		return;
 	json_member_arr(o, key);
-	for (uint32_t i = 0; i < f->n_suspects; i++)
-		json_out_u64(o, t->h.observed.call[t->h.verify.suspect[f->suspect + i]].d->call);
+	for (uint32_t i = 0; i < n; i++)
+		json_out_u64(o, t->h.observed.call[t->h.verify.suspect[from + i]].d->call);
 	json_close(o);
 }
 
@@ -148,7 +149,8 @@ static void out_finding(struct json_out *o, const struct verifier *v, const stru
 	}
 	if (f->others != NONE)
 		json_member_u64(o, "or_from", t->h.observed.call[f->others].d->call);
-	out_suspects(o, "or", t, f);
+	out_suspects(o, "or", t, f->suspect, f->n_suspects);
+	out_suspects(o, "narrowed_from", t, f->narrowed, f->n_narrowed);
 	json_close(o);
 	buf_release(&place);
 }
@@ -181,7 +183,9 @@ static void out_output(struct json_out *o, const struct trial *t, const struct v
 	}
 	json_member_bool(o, "explained", x->explained);
 	if (!x->explained)
-		out_suspects(o, "one_of", t, &x->at);
+		out_suspects(o, "one_of", t, x->at.suspect, x->at.n_suspects);
+	if (!x->explained)
+		out_suspects(o, "narrowed_from", t, x->at.narrowed, x->at.n_narrowed);
 	buf_release(&place);
 }
 

@@ -20,12 +20,11 @@ static void take_back(struct verifier *v, struct slice kernel)
 
 int verifier_guard(struct verifier *v, const struct operands *in, struct err *err)
 {
-	const bool made = in->n == 2 && v->pair.program.contract.n_inputs;
-	FREED char *path = made ? xasprintf("%s/inputs.pt", v->source[0].folder) : NULL;
+	FREED char *path = source_inputs(&v->source[0]);
 	const char *const operand[] = {path};
 	const struct watch_options wo = {.model = v->pair.package,
-					 .operand = made ? operand : in->v + 2,
-					 .n_operand = made ? 1 : in->n - 2,
+					 .operand = path ? operand : in->v + 2,
+					 .n_operand = path ? 1 : in->n - 2,
 					 .how = v->o->how,
 					 .files = &v->files,
 					 .quiet = true};

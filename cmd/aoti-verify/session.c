@@ -7,13 +7,11 @@
 
 /* ---- runs ---- */
 
-static char *made_path(const struct source *s) { return xasprintf("%s/inputs.pt", s->folder); }
-
 /* With its own inputs. */
 static int run_package(struct verifier *v, struct source *s, const struct operands *in, struct err *err)
 {
 	struct ahead ahead = {.v = v};
-	FREED char *path = s->kind == INPUTS_GIVEN ? NULL : made_path(s);
+	FREED char *path = source_inputs(s);
 	const char *const made[] = {path};
 	struct watch_options wo = {.model = v->pair.package,
 				   .operand = path ? made : in->v + 2,
@@ -122,7 +120,7 @@ static struct source *add_source(struct verifier *v, enum input_kind kind, struc
 /* 1: made; 0: there are no such inputs. */
 static int make_inputs(struct verifier *v, struct source *s, struct err *err)
 {
-	FREED char *path = made_path(s);
+	FREED char *path = source_inputs(s);
 	return inputs_make(&v->pair.program, v->n_trials ? v->trial[0] : NULL, s->kind, v->o->seed, path, err);
 }
 
@@ -131,43 +129,22 @@ static int make_inputs(struct verifier *v, struct source *s, struct err *err)
 enum { ALONE_SECONDS = 2 };
 static const uint64_t ALONE_BYTES = 32u << 20;
 
-struct alone_run {
-	struct verifier *v;
-	const char *const *operand;
-	int n;
-};
-
-/* The package `runs` times with these numbers. */
-static int run_alone(const struct alone_run *a, uint32_t runs, struct slice given, struct buf *taken, struct err *err)
-{
-	struct watch_options wo = {.model = a->v->pair.package,
-				   .operand = a->operand,
-				   .n_operand = a->n,
-				   .how = a->v->o->how,
-				   .files = &a->v->files,
-				   .given = given,
-				   .quiet = true};
-	wo.how.runs = (int)runs;
-	return given_run(&wo, taken, err);
-}
-
 /* Before a kernel is accused. */
-static int settle(const struct alone_run *a, struct trial *t, uint32_t set, struct err *err)
+static int settle(struct verifier *v, const struct operands *in, struct trial *t, uint32_t set, struct err *err)
 {
-	struct alone *alone = &a->v->alone;
+	struct alone *alone = &v->alone;
 	LOCAL_BUF given = {0};
 	LOCAL_BUF taken = {0};
-	if (alone_doubts(alone, &a->v->source[0].dump, set, &given, err) < 0 ||
-	    run_alone(a, alone->n_doubts, buf_slice(&given), &taken, err) < 0)
+	if (alone_doubts(alone, &v->source[0].dump, set, &given, err) < 0 ||
+	    verifier_run_given(v, &v->source[0], in, alone->n_doubts, buf_slice(&given), &taken, err) < 0)
 		return -1;
 	alone_settle(alone, &t->h, buf_slice(&given), buf_slice(&taken));
 	return 0;
 }
 
 /* With the inputs of the first trial, in which nothing was wrong. */
-static int try_alone(const struct alone_run *a, struct err *err)
+static int try_alone(struct verifier *v, const struct operands *in, struct err *err)
 {
-	struct verifier *v = a->v;
 	const uint64_t deadline = v->o->alone ? 0 : verifier_now() + ALONE_SECONDS * UINT64_C(1000000000);
 	LOCAL_BUF given = {0};
 	LOCAL_BUF taken = {0};
@@ -175,14 +152,15 @@ static int try_alone(const struct alone_run *a, struct err *err)
 	v->has_alone = true;
 	if (!v->alone.n_calls)
 		return 0;
-	if (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 || run_alone(a, ALONE_SETS, buf_slice(&given), &taken, err) < 0)
+	if (alone_give(&v->alone, &v->source[0].dump, &given, err) < 0 ||
+	    verifier_run_given(v, &v->source[0], in, ALONE_SETS, buf_slice(&given), &taken, err) < 0)
 		return -1;
 	for (uint32_t set = 0; set < ALONE_SETS; set++) {
 		struct trial *t = xcalloc(1, sizeof(*t));
 		*t = (struct trial){.kind = INPUTS_ALONE + set, .run = set};
 		PUSH_TO(v->trial, v->n_trials, v->cap_trials) = t;
 		alone_judge(&v->alone, &t->h, buf_slice(&given), buf_slice(&taken), set, deadline);
-		if (v->alone.n_doubts && settle(a, t, set, err) < 0)
+		if (v->alone.n_doubts && settle(v, in, t, set, err) < 0)
 			return -1;
 		if (trial_found(t))
 			break;
@@ -192,11 +170,11 @@ static int try_alone(const struct alone_run *a, struct err *err)
 }
 
 /* Also what cannot be tried is only noted. */
-static void try_kernels(struct verifier *v, const char *const *operand, int n)
+static void try_kernels(struct verifier *v, const struct operands *in)
 {
 	const uint32_t before = v->n_trials;
 	struct err err = {0};
-	if (try_alone(&(struct alone_run){v, operand, n}, &err) >= 0 || child_signalled())
+	if (try_alone(v, in, &err) >= 0 || child_signalled())
 		return;
 	buf_addf(&v->notes, "kernels could not be called alone: %s\n", err.text);
 	while (v->n_trials > before)
@@ -323,11 +301,9 @@ int verifier_open(struct verifier *v, const struct verifier_options *o, const st
 		return -1;
 	if (!o->no_more && !verifier_found(v) && v->pair.program.contract.n_inputs && !child_signalled())
 		try_more(v, in);
-	if ((o->alone || !o->no_more) && !verifier_found(v) && !child_signalled()) {
-		FREED char *path = made ? made_path(s) : NULL;
-		const char *operand[] = {path};
-		try_kernels(v, made ? operand : in->v + 2, made ? 1 : in->n - 2);
-	}
+	if ((o->alone || !o->no_more) && !verifier_found(v) && !child_signalled())
+		try_kernels(v, in);
+	verifier_narrow(v, in);
 	return 0;
 }
 

@@ -34,6 +34,28 @@ static void show_row(struct screen *s, const char *what, struct buf *text)
 
 enum { MOST_SUSPECTS = 8 };
 
+/* "calls 2, 7 and 14", from there on in verify.suspect. */
+static void add_numbers(struct buf *b, const struct trial *t, uint32_t from, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && i < MOST_SUSPECTS; i++)
+		buf_addf(b, "%s%u", !i ? "" : i + 1 == n ? " and " : ", ", t->h.observed.call[t->h.verify.suspect[from + i]].d->call);
+	if (n > MOST_SUSPECTS)
+		buf_addf(b, " and %u more", n - MOST_SUSPECTS);
+}
+
+static void narrowed(struct screen *s, const struct trial *t, const struct verify_finding *f)
+{
+	struct buf b = {0};
+	if (f->n_narrowed) {
+		buf_adds(&b, "by running: calls ");
+		add_numbers(&b, t, f->narrowed, f->n_narrowed);
+		buf_adds(&b, " -> ");
+		add_numbers(&b, t, f->kept, f->n_kept);
+		show_row(s, "narrowed", &b);
+	}
+	buf_release(&b);
+}
+
 static void add_suspects(struct buf *b, const struct trial *t, const struct verify_finding *f)
 {
 	for (uint32_t i = 0; i < f->n_suspects && i < MOST_SUSPECTS; i++) {
@@ -135,6 +157,7 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 		buf_adds(&b, f->n_suspects == 1 ? ": what it wrote is not in the graph" : ": what they wrote is not in the graph");
 		show_row(s, "which", &b);
 	}
+	narrowed(s, t, f);
 	buf_release(&b);
 }
 
@@ -175,6 +198,7 @@ static void output_finding(struct screen *s, const struct trial *t, const struct
 		buf_adds(&b, "not known which kernel");
 	}
 	show_row(s, "which", &b);
+	narrowed(s, t, &x->at);
 	buf_release(&b);
 }
 

@@ -86,6 +86,19 @@ enum exit_status verifier_status(const struct verifier *v);
 static inline bool trial_is_alone(const struct trial *t) { return t->kind >= INPUTS_ALONE; }
 static inline bool trial_counts(const struct trial *t) { return t->kind != INPUTS_SPECIAL; }
 
+/* ---- rerun.c ---- */
+
+/* The file of inputs that were generated; NULL: the user's own are taken. */
+char *source_inputs(const struct source *s);
+/* The package `runs` times with its inputs and these numbers (watch/given.h). */
+int verifier_run_given(struct verifier *v, const struct source *s, const struct operands *in, uint32_t runs, struct slice given,
+		       struct buf *taken, struct err *err);
+
+/* ---- narrow.c ---- */
+
+/* Where a finding leaves a choice of calls: runs the package again (aten/verify/narrow.h). */
+void verifier_narrow(struct verifier *v, const struct operands *in);
+
 /* ---- memory.c ---- */
 
 /* One more run, with the first inputs: .guard. */

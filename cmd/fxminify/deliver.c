@@ -3,8 +3,10 @@
 #include "program.h"
 #include "session.h"
 
+#include "base/io/mapfile.h"
 #include "base/process/child.h"
 #include "base/text.h"
+#include "base/tool/output.h"
 #include "base/tool/tempfolder.h"
 
 #include <unistd.h>
@@ -177,6 +179,7 @@ static void add_evidence(struct session *s)
 	buf_addf(&from, "a graph of %zu operation%s", s->original_ops, plural(s->original_ops));
 	report_clear(&s->report);
 	evidence_add(s->o, &(struct evidence_of){.path = r->path,
+						 .spent = runner_clock(&s->runner),
 						 .python = s->o->python,
 						 .modules = buf_str(&modules),
 						 .inductor = true,
@@ -227,9 +230,24 @@ static int deliver_verified(struct delivery *d, struct err *err)
 		report_clear(&s->report);
 		if (prelude_deliver(s->o, s->result.path, d->folder, err) < 0)
 			return -1;
+	} else if (s->o->beside) {
+		report_clear(&s->report);
+		if (source_fold(s->o, NULL, s->result.path, d->folder, err) < 0)
+			return -1;
 	}
 	add_evidence(s);
 	return 0;
+}
+
+/* The values of larger states, if the result names none. */
+static void drop_data(const struct session *s)
+{
+	FREED char *data = result_data(s->result.path);
+	const char *name = path_base(data);
+	OWNED(mapfile_close) struct mapfile text = {0};
+	struct err ignored;
+	if (!s->had_data && mapfile_open(&text, s->result.path, &ignored) == 0 && !memmem(text.bytes.p, text.bytes.n, name, strlen(name)))
+		remove_tree(data);
 }
 
 int deliver_result(struct session *s, struct err *err)
@@ -253,6 +271,8 @@ int deliver_result(struct session *s, struct err *err)
 			report_row(&s->report, "verified", "no: it was not run");
 		}
 	}
+	if (status == 0 && result_is_program(s->result.path))
+		drop_data(s);
 	temp_folder_remove(d.folder);
 	free(d.path);
 	free(d.given);

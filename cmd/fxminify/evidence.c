@@ -4,7 +4,6 @@
 #include "base/html/html.h"
 #include "base/io/jsonfile.h"
 #include "base/io/mapfile.h"
-#include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
 #include "base/text.h"
@@ -64,6 +63,13 @@ static char *absolute(const char *path)
 	return *path == '/' || !cwd ? xstrdup(path) : xasprintf("%s/%s", cwd, path);
 }
 
+/* Within --max-time. */
+static double seconds_for(const struct fxminify_options *o, const struct evidence_of *of)
+{
+	const double left = o->max_time > of->spent ? o->max_time - of->spent : 0;
+	return o->max_time > 0 && left < o->evidence ? left : o->evidence;
+}
+
 static void write_config(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, const char *answer,
 			 struct buf *b)
 {
@@ -81,7 +87,7 @@ static void write_config(const struct fxminify_options *o, const struct evidence
 	json_member_str(&j, "machine", slice_str(more ? machine : ""));
 	json_member_i64(&j, "timeout", of->hangs && o->timeout > HANG_SECONDS ? HANG_SECONDS : o->timeout);
 	json_member_u64(&j, "runs", more ? RUNS : 1);
-	json_member_double(&j, "seconds", o->evidence, 3);
+	json_member_double(&j, "seconds", seconds_for(o, of), 3);
 	json_member_arr(&j, "settings");
 	for (size_t i = 0; i < ARRAY_LEN(knobs) && of->inductor; i++) {
 		json_arr(&j);
@@ -236,14 +242,7 @@ static int append(const char *path, struct slice lines, struct err *err)
 		clean_text(text.p + at, text.len - at);
 		buf_addc(&text, '\n');
 	}
-	struct output *out = output_file(path, err);
-	if (!out)
-		return -1;
-	if (write_all(output_fd(out), text.p, text.len, path, err) < 0) {
-		output_abort(out);
-		return -1;
-	}
-	return output_commit(out, err);
+	return output_write(path, &(struct slice){text.p, text.len}, 1, err);
 }
 
 static void gather(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, struct evidence *e, struct err *err)

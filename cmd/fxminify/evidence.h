@@ -15,6 +15,7 @@ struct evidence_of {
 	const char *python;   /* NULL: $PT2_PYTHON, or python3 */
 	const char *modules;  /* where it finds modules: a PYTHONPATH */
 	char *const *args;    /* of the program; NULL */
+	double spent;         /* seconds of --max-time */
 	bool inductor;        /* Inductor compiles it: its settings matter */
 	bool compiles;        /* by torch.compile: otherwise torch's bisector cannot change what happens */
 	bool hangs;           /* a run that does not end is the failure */

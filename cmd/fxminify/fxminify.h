@@ -51,6 +51,7 @@ struct fxminify_options {
 	double evidence;               /* seconds; 0: none */
 	const char *const *shown;      /* the command line of the result, if not the one of the journal; NULL */
 	const struct prelude *prelude; /* program.h; NULL */
+	const char *beside;            /* the folder of the program that failed; NULL */
 };
 
 enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };
@@ -87,6 +88,8 @@ struct result {
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
 /* Can it be run in a separate process? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
+/* "out/repro.data" of out/repro.py: where the values of large inputs are (repro_plan.h). free() it. */
+char *result_data(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
 /* The same elsewhere, and the text of the program alone. */
 int result_write_to(const struct result *r, const char *path, const struct candidate *c, const struct repro_given *given, struct err *err);

@@ -267,6 +267,25 @@ static int resume(const struct operands *in, int argc, char **argv)
 	return status;
 }
 
+/* Tests have directories of their own: what PYTHONPATH names from here is found from there, too. */
+static void settle_modules(void)
+{
+	const char *at = getenv("PYTHONPATH");
+	FREED char *cwd = getcwd(NULL, 0);
+	LOCAL_BUF b = {0};
+	if (!at || !*at || !cwd)
+		return;
+	for (;; at++) {
+		const size_t n = strcspn(at, ":");
+		buf_addf(&b, "%s%s%.*s", *at == '/' ? "" : cwd, *at == '/' || !n ? "" : "/", (int)n, at);
+		at += n;
+		if (!*at)
+			break;
+		buf_addc(&b, ':');
+	}
+	setenv("PYTHONPATH", buf_str(&b), 1);
+}
+
 int main(int argc, char **argv)
 {
 	struct operands in;
@@ -275,6 +294,7 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	output_fail_writes();
 	settings_load(); /* python */
+	settle_modules();
 	check_options(&in);
 	if (!opt.jobs)
 		opt.jobs = processors();

@@ -3,13 +3,12 @@
 
 #include "base/html/html.h"
 #include "base/io/mapfile.h"
-#include "base/io/write.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
+#include "base/tool/output.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 /* "repro_program" of "out/repro.py": what can be imported. */
 static char *name_module(const char *output)
@@ -48,16 +47,6 @@ static void fill_in(struct slice text, const char *file, char *const *args, stru
 	buf_add_slice(b, text);
 }
 
-static int write_file(const char *path, struct slice text, struct err *err)
-{
-	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-	const int status = write_all(fd, text.p, text.n, path, err);
-	close(fd);
-	return status;
-}
-
 bool prelude_make(struct prelude *p, const struct fxminify_options *o, char *const *command, const char *folder, struct err *err)
 {
 	LOCAL_BUF text = {0};
@@ -70,7 +59,7 @@ bool prelude_make(struct prelude *p, const struct fxminify_options *o, char *con
 	p->module = name_module(o->output);
 	p->path = xasprintf("%s/%s.py", folder, p->module);
 	fill_in(share_file("fxminify/prelude.py"), p->file, command + p->at + 1, &text);
-	if (write_file(p->path, buf_slice(&text), err) == 0)
+	if (output_write(p->path, &(struct slice){text.p, text.len}, 1, err) == 0)
 		return true;
 	prelude_release(p);
 	return false;
@@ -92,7 +81,7 @@ int prelude_deliver(const struct fxminify_options *o, const char *path, const ch
 		return folded;
 	const struct slice beside = path_folder(path);
 	FREED char *copy = xasprintf("%.*s/%s.py", SL(beside), p->module);
-	if (mapfile_open(&module, p->path, err) < 0 || write_file(copy, module.bytes, err) < 0)
+	if (mapfile_open(&module, p->path, err) < 0 || output_write(copy, &module.bytes, 1, err) < 0)
 		return -1;
 	if (!o->quiet)
 		note("%-10s %s runs the program up to its first compile; the result imports it", "beside", copy);

@@ -4,12 +4,12 @@
 #include "base/html/html.h"
 #include "base/io/jsonfile.h"
 #include "base/io/mapfile.h"
-#include "base/io/write.h"
 #include "base/json.h"
 #include "base/process/child.h"
 #include "base/process/fairtime.h"
 #include "base/text.h"
 #include "base/tool/diag.h"
+#include "base/tool/output.h"
 #include "run/kept/kept.h"
 
 #include <dirent.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 1000
+#define TELL_SECONDS 30
 
 struct program {
 	const struct fxminify_options *o;
@@ -30,6 +31,7 @@ struct program {
 	struct arena arena;
 	struct child_result r;
 	bool hung, compiled;    /* compiled: there was a graph */
+	bool told;              /* that what is being done now takes long */
 	double since;           /* of what is being done now: look_for_hang() */
 	struct fair_time spent; /* on it */
 	struct caught caught;
@@ -39,21 +41,18 @@ struct program {
 
 static char *make_site(const char *folder, struct err *err)
 {
-	static const char *const part[] = {"jit/after_import.py", "fxminify/compare.py", "fxminify/changes.py", "fxminify/catch.py"};
+	static const char *const part[] = {"jit/after_import.py",  "fxminify/compare.py", "fxminify/changes.py",
+					   "fxminify/packages.py", "fxminify/eager.py",   "fxminify/catch.py"};
 	FREED char *dir = xasprintf("%s/site", folder), *path = xasprintf("%s/sitecustomize.py", dir);
 	const char *old = getenv("PYTHONPATH");
-	const int fd = mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
-		return NULL;
-	}
-	int status = 0;
-	for (size_t i = 0; i < ARRAY_LEN(part) && status == 0; i++) {
-		const struct slice text = share_file(part[i]);
-		status = write_all(fd, text.p, text.n, path, err);
-	}
-	close(fd);
-	return status ? NULL : xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+	struct slice text[ARRAY_LEN(part)];
+	for (size_t i = 0; i < ARRAY_LEN(part); i++)
+		text[i] = share_file(part[i]);
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		err_errno(err, EXIT_ENVIRON, "cannot create '%s'", dir);
+	else if (output_write(path, text, ARRAY_LEN(text), err) == 0)
+		return xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+	return NULL;
 }
 
 /* ---- what it left ---- */
@@ -189,12 +188,15 @@ static void find_failure(struct program *p)
 			buf_addf(&type, "%s", signal_name(p->r.sig) ? signal_name(p->r.sig) : "signal");
 		else
 			buf_addf(&type, "exit status %d", p->r.status);
-		p->caught = (struct caught){.stage = SLICE("inductor"),
+		const bool traces = !strcmp(d.what, "trace");
+		p->caught = (struct caught){.stage = traces ? SLICE("capture") : SLICE("inductor"),
 					    .kind = p->hung ? SLICE("timeout") : SLICE("crashed"),
 					    .type = arena_slice(&p->arena, buf_slice(&type)),
 					    .message = arena_textf(&p->arena, "while it was in %s %s", d.what, d.number),
 					    .graph = arena_slice(&p->arena, slice_str(d.path))};
-		if (!d.path[0])
+		if (traces)
+			p->caught.message = arena_textf(&p->arena, "while Dynamo captured %s (%s)", d.path, d.number);
+		else if (!d.path[0])
 			p->caught.message = arena_slice(&p->arena, slice_str(d.number)); /* which to keep in the next run */
 	}
 	take_changes(p);
@@ -211,11 +213,22 @@ static void look_for_hang(struct program *p, struct child *c)
 		return;
 	if (d.since != p->since) {
 		p->since = d.since;
+		p->told = p->o->quiet;
 		fair_time_start(&p->spent);
 	}
-	if (fair_time(&p->spent) > p->o->timeout) {
+	const double spent = fair_time(&p->spent);
+	LOCAL_BUF what = {0};
+	if (!strcmp(d.what, "trace"))
+		buf_addf(&what, "the capture of %s (%s)", d.path, d.number);
+	else
+		buf_addf(&what, "the graph in %s %s", d.what, d.number);
+	if ((spent > TELL_SECONDS || 2 * spent > p->o->timeout) && !p->told) {
+		p->told = true;
+		note("%s: %s takes long; after %d s it hangs (--timeout)", diag_tool, buf_str(&what), p->o->timeout);
+	}
+	if (spent > p->o->timeout) {
 		p->hung = true;
-		note("%s: the graph in %s %s has taken more than %d s: it hangs", diag_tool, d.what, d.number, p->o->timeout);
+		note("%s: %s has taken more than %d s: it hangs", diag_tool, buf_str(&what), p->o->timeout);
 		child_stop(c);
 	}
 }
@@ -253,6 +266,13 @@ static int run_program(struct program *p, const char *how, const char *call, str
 	return 0;
 }
 
+/* Of a GPU: which call reports it depends on when. */
+static bool is_kernel_error(const struct program *p)
+{
+	struct signature of;
+	return signature_of_kernel_error(p->caught.message, &of);
+}
+
 static bool has_graph(const struct program *p)
 {
 	return p->caught.graph.n && !slice_is(p->caught.stage, "capture") && !slice_is(p->caught.stage, "program");
@@ -273,7 +293,8 @@ static int find_graph(struct program *p, struct err *err)
 			return -1;
 	}
 	const bool failed = p->r.status || p->r.sig;
-	const bool again = !numbers && !has_graph(p) && failed && p->compiled && !slice_is(p->caught.stage, "capture") && !o->no_accuracy;
+	const bool again = !numbers && !has_graph(p) && failed && p->compiled && !slice_is(p->caught.stage, "capture") &&
+			   !is_kernel_error(p) && !o->no_accuracy;
 	if (again) {
 		const struct caught own = p->caught;
 		note("%s: no graph failed: running it again, comparing each graph with eager", diag_tool);
@@ -290,7 +311,7 @@ static int find_graph(struct program *p, struct err *err)
 /* Options without the command, then the graph: what a journal can repeat. */
 static const char **journal_words(const struct program *p, int argc, char *const *argv, const char *path)
 {
-	const char **v = xcalloc((size_t)argc + 8, sizeof(*v));
+	const char **v = xcalloc((size_t)argc + 9, sizeof(*v));
 	size_t n = 0;
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		v[n++] = argv[i];
@@ -298,6 +319,8 @@ static const char **journal_words(const struct program *p, int argc, char *const
 		v[n++] = "--expect";
 		v[n++] = p->o->expect;
 	}
+	if (p->o->want_accuracy)
+		v[n++] = "--accuracy";
 	if (p->o->python) {
 		v[n++] = "--python";
 		v[n++] = p->o->python;
@@ -370,10 +393,13 @@ static int reduce_graph(struct program *p, struct fxminify_options *o, int argc,
 	say_caught(p);
 	if (slice_is(kind, "raised"))
 		o->seen = arena_strndup(&p->arena, message.p, message.n);
+	if (slice_is(kind, "accuracy") && slice_ends(p->caught.graph, ".pt2"))
+		o->want_accuracy = true; /* a launcher says so itself */
 	if (!o->expect)
-		o->expect = slice_is(kind, "accuracy")  ? "accuracy"
-			    : slice_is(kind, "timeout") ? "hang"
-							: arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
+		o->expect = is_kernel_error(p)           ? "kernel error"
+			    : slice_is(kind, "accuracy") ? "accuracy"
+			    : slice_is(kind, "timeout")  ? "hang"
+							 : arena_strndup(&p->arena, p->caught.type.p, p->caught.type.n);
 	FREED const char **shown = xcalloc((size_t)argc + 1, sizeof(*shown));
 	for (int i = 1; i < argc; i++)
 		shown[i - 1] = argv[i];
@@ -396,6 +422,12 @@ static int nothing_found(const struct program *p)
 	LOCAL_BUF command = {0};
 	for (size_t i = 0; p->command[i]; i++)
 		buf_addf(&command, "%s%s", i ? " " : "", p->command[i]);
+	if (failed && is_kernel_error(p)) {
+		warn("no graph of torch.compile fails: a kernel that ran outside of them did (%.*s); to see the line that started it: "
+		     "CUDA_LAUNCH_BLOCKING=1 %s",
+		     SLN(slice_first_line(p->caught.message), 200), buf_str(&command));
+		return EXIT_PARTIAL;
+	}
 	if (failed) {
 		const struct slice line = slice_first_line(p->caught.message);
 		warn("the program fails%s%.*s%s%.*s, but no graph of torch.compile does, and none differs from eager; try: "
@@ -428,6 +460,10 @@ int program_run(struct fxminify_options *o, char *const *command, int argc, char
 	p.folder = kept_folder(kept);
 	p.site = make_site(p.folder, &err);
 	o->python = python_of(o, command);
+	const size_t at = program_word(command);
+	FREED char *file = at ? realpath(command[at], NULL) : NULL;
+	FREED char *beside = file ? xasprintf("%.*s", SL(path_folder(file))) : NULL;
+	o->beside = beside;
 	int status = p.site ? find_graph(&p, &err) : -1;
 	if (status < 0) {
 		warn("%s", err.text);
@@ -439,6 +475,7 @@ int program_run(struct fxminify_options *o, char *const *command, int argc, char
 	} else {
 		status = nothing_found(&p);
 	}
+	o->beside = NULL;
 	kept_end(kept, &(struct kept_result){.seconds = (double)p.r.wall_ns / 1e9, .status = p.r.status, .sig = p.r.sig});
 	free(p.site);
 	arena_release(&p.arena);

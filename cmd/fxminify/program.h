@@ -31,8 +31,8 @@ int source_run(const struct fxminify_options *o, char *const *command, const cha
 /* Writes the module that runs the program up to its first compile, beside the graphs. false: it is not a Python program, or err. */
 bool prelude_make(struct prelude *p, const struct fxminify_options *o, char *const *command, const char *folder, struct err *err);
 void prelude_release(struct prelude *p);
-/* Makes one file of the result and of what it needs of the program (share/fxminify/fold.py). 1: it is one; 0: it fails only with the
- * program. */
+/* Makes one file of the result and of what it needs of the program (share/fxminify/fold.py); of NULL: of the modules beside the program
+ * that it imports. 1: it is one; 0: it fails only with the program. */
 int source_fold(const struct fxminify_options *o, const struct prelude *of, const char *path, const char *folder, struct err *err);
 /* The delivered result, which imports p's module: folded, or with the module beside it. What is to be said of it goes into more. */
 int prelude_deliver(const struct fxminify_options *o, const char *path, const char *folder, struct err *err);

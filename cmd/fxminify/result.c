@@ -60,6 +60,8 @@ static enum format format_of(const char *path)
 
 bool result_is_program(const char *path) { return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM; }
 
+char *result_data(const char *path) { return xasprintf("%.*s.data", (int)(ends(path, ".py") ? strlen(path) - 3 : strlen(path)), path); }
+
 static struct repro_note note_of(const struct result *r)
 {
 	return (struct repro_note){

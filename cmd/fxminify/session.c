@@ -35,6 +35,8 @@ static void name_output(struct session *s, const char *fallback)
 		buf_addf(&s->output, "minified%s", end);
 	}
 	s->result.path = buf_str(&s->output);
+	FREED char *data = result_data(s->result.path);
+	s->had_data = access(data, F_OK) == 0;
 	if (s->o->journal)
 		buf_adds(&s->journal_path, s->o->journal);
 	else if (strcmp(s->result.path, "-") && !s->o->no_journal)

@@ -20,6 +20,7 @@ struct session {
 	bool plain_passes; /* as a plain program the reduced graph does not fail this way */
 	bool reseeded;     /* a second seed was tried */
 	bool unverified;   /* the result was not seen to fail */
+	bool had_data;     /* its folder of values was there before */
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;

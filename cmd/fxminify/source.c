@@ -22,10 +22,11 @@ size_t program_word(char *const *command)
 }
 
 /* What source.py and fold.py have in common. */
-static void write_limits(const struct fxminify_options *o, const char *folder, struct json_out *j)
+static void write_limits(const struct fxminify_options *o, const char *folder, bool hangs, struct json_out *j)
 {
 	json_member_str(j, "folder", slice_str(folder));
 	json_member_i64(j, "timeout", o->timeout);
+	json_member_bool(j, "hangs", hangs);
 	json_member_u64(j, "max_tests", o->max_tests);
 	json_member_double(j, "max_time", o->max_time, 3);
 	json_member_bool(j, "quiet", o->quiet);
@@ -54,10 +55,14 @@ int source_fold(const struct fxminify_options *o, const struct prelude *of, cons
 	int status = -1;
 	json_obj(&j);
 	json_member_str(&j, "file", slice_str(file ? file : path));
-	json_member_str(&j, "program", slice_str(of->file));
-	json_member_str(&j, "module", slice_str(of->module));
-	write_args(of->command, of->at, &j);
-	write_limits(o, folder, &j);
+	json_member_str(&j, "program", slice_str(of ? of->file : ""));
+	json_member_str(&j, "module", slice_str(of ? of->module : ""));
+	json_member_str(&j, "beside", slice_str(o->beside));
+	if (of)
+		write_args(of->command, of->at, &j);
+	else
+		json_member_arr(&j, "args"), json_close(&j);
+	write_limits(o, folder, o->expect && !strcmp(o->expect, "hang"), &j);
 	json_close(&j);
 	if (run_source(o, folder, buf_slice(j.b), &status, err) < 0)
 		status = -1;
@@ -80,7 +85,7 @@ static void write_config(const struct fxminify_options *o, char *const *command,
 	json_member_str(&j, "output", slice_str(whole));
 	json_member_str(&j, "tool", SLICE("fxminify " PT2_VERSION));
 	json_member_str(&j, "command", slice_str(shown));
-	write_limits(o, folder, &j);
+	write_limits(o, folder, slice_is(c->kind, "timeout"), &j);
 	json_close(&j);
 }
 

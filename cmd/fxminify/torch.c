@@ -19,7 +19,7 @@ struct with_torch {
 	char **scripts;
 	size_t n_launchers;
 	bool *told; /* of those not used */
-	const char *path[4];
+	const char *path[5];
 	char *cwd, *beside, *beside_real; /* folders */
 	char **env;
 	size_t n_env;
@@ -169,7 +169,7 @@ static char *folder_of(const char *path)
 }
 
 /* Modules are searched here and beside the launcher, also if it is reached by a symlink. */
-static void find_folders(const char *path, struct with_torch *t)
+static void find_folders(const struct fxminify_options *o, const char *path, struct with_torch *t)
 {
 	size_t n = 0;
 	FREED char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
@@ -182,6 +182,8 @@ static void find_folders(const char *path, struct with_torch *t)
 		t->path[n++] = t->beside;
 	if (t->beside_real && strcmp(t->beside_real, t->beside ? t->beside : ""))
 		t->path[n++] = t->beside_real;
+	if (o->beside)
+		t->path[n++] = o->beside; /* the program's own modules */
 }
 
 #define STALL_MS 10000
@@ -207,7 +209,7 @@ void torch_begin(struct session *s, const char *path)
 	struct with_torch *t = xcalloc(1, sizeof(*t));
 	struct err ignored;
 	s->torch = t;
-	find_folders(path, t);
+	find_folders(s->o, path, t);
 	t->spec = (struct oracle_torch_spec){.python = s->o->python,
 					     .path = t->path,
 					     .jobs = (unsigned)s->o->jobs,

@@ -44,8 +44,9 @@ static int refuse_missing(const struct graph *g, const struct custom_ops *ops, c
 	const size_t n = interp_missing(g, custom_ops_more(ops), m, MISSING);
 	bool custom = false;
 	for (size_t i = 0; i < n && i < MISSING; i++) {
-		custom |= !ops && !slice_starts(m[i].op, "aten.");
-		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(m[i].op, 100));
+		const char *why = interp_why_missing(m[i].op);
+		custom |= !ops && !slice_starts(m[i].op, "aten.") && !slice_starts(m[i].op, "higher_order.");
+		buf_addf(&b, "%s%.*s%s%s%s", i ? ", " : "", SLN(m[i].op, 100), why ? " (" : "", why ? why : "", why ? ")" : "");
 	}
 	if (n > MISSING)
 		buf_addf(&b, " and %zu more", n - MISSING);

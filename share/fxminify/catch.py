@@ -1,5 +1,5 @@
 """What `fxminify -- python app.py` puts before a program, as sitecustomize: keeps the graph that fails, with its real inputs, as a launcher
-that fxminify reads. share/jit/after_import.py, compare.py and changes.py precede this. pt2utils.save_repro uses the same functions.
+that fxminify reads. share/jit/after_import.py, compare.py, changes.py and packages.py precede this. pt2utils.save_repro uses the same functions.
 
     PT2_CATCH_DIR      where everything goes
     PT2_CATCH_COMPARE  compare each call of a compiled graph with the same graph in eager
@@ -7,9 +7,9 @@ that fxminify reads. share/jit/after_import.py, compare.py and changes.py preced
 
 What it writes there, with the process id in each name:
 
-    state-PID          what is going on now: "compile 3", "run 3:17", "idle": what a process that died, or hangs, was doing
+    state-PID          what is going on now: "compile 3", "run 3:17", "trace app.py:12 step", "idle": what a process that died, or hangs, was doing
     changes-PID        what the program had changed in torch when a graph was compiled (changes.py), one per line; no file: nothing
-    graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/
+    graph-PID-N.py     graph N, with the inputs of a call; its storages are in checkpoints/; graph-PID-N.pt2: the program of a package, exported
     failure-PID.json   the first failure: stage (inductor, dynamo, capture), kind, type, message, graph, unknown (inputs without values), and
                        after_dynamo: the graph that Inductor's was made of, in case that one does not fail alone
 
@@ -247,6 +247,13 @@ def _innermost(e):
     return e
 
 
+def _poisons(e):
+    """A kernel's error, which may be noticed by any later call; after it, nothing on the GPU can be read (reduce/signature.c)."""
+    import re
+
+    return re.search(r"(CUDA|HIP) (driver )?error: |Triton Error \[(CUDA|HIP)\]: ", str(e)) is not None and "out of memory" not in str(e)
+
+
 def _is_restart(e):
     """Dynamo compiles again what it began: no failure."""
     exc = sys.modules.get("torch._dynamo.exc")
@@ -280,21 +287,6 @@ def _bytes_of(values):
     return sum(v.untyped_storage().nbytes() for v in values if isinstance(v, torch.Tensor) and v.layout == torch.strided)
 
 
-def _differ(gm, inputs, out):
-    """How the results differ from eager's on the same inputs, as a test will compare them (compare.py); "" if they do not, or if nothing can be
-    compared."""
-    import torch
-
-    if _random(gm):
-        return ""
-    with torch.no_grad():
-        ref = gm(*_copies(inputs))
-    found = differences(ref, out, None, True)  # noqa: F821
-    if found:  # perhaps eager is not closer to double precision
-        found = differences(ref, out, _in_double(gm, inputs), False)  # noqa: F821
-    return "; ".join("output %d differs from eager: %s" % pair for pair in found[:3])
-
-
 def _compile_id():
     """Of what is compiled now; a backward graph has that of its forward."""
     try:
@@ -305,147 +297,12 @@ def _compile_id():
         return "last"
 
 
-def _random(gm):
-    text = "".join(str(n.target) for n in gm.graph.nodes)
-    return any(word in text for word in ("rand", "dropout", "inductor_seed", "bernoulli"))
-
-
-def _leaves(values):
-    """Copies that are leaves; one copy of what is given twice."""
-    import torch
-
-    made = {}
-    for v in values:
-        if isinstance(v, torch.Tensor) and id(v) not in made:
-            made[id(v)] = v.detach().clone(memory_format=torch.preserve_format).requires_grad_(v.requires_grad)
-    return [made.get(id(v), v) for v in values]
-
-
-def _shares_memory(values):
-    import torch
-
-    tensors = {id(v): v for v in values if isinstance(v, torch.Tensor) and v.layout == torch.strided}
-    return len({v.untyped_storage().data_ptr() for v in tensors.values() if v.numel()}) < sum(v.numel() > 0 for v in tensors.values())
-
-
-def _loss(gm, out, tangents):
-    """What a test of a graph after Dynamo differentiates (torch._dynamo.testing.reduce_to_scalar_loss), or with these tangents."""
-    from torch._dynamo.testing import reduce_to_scalar_loss
-
-    if tangents is None:
-        return reduce_to_scalar_loss(out)
-    return sum((o * t).sum() for o, t in zip(_differentiable(out), tangents))
-
-
-def _differentiable(out):
-    import torch
-    from torch.utils._pytree import tree_leaves
-
-    return [o for o in tree_leaves(out) if isinstance(o, torch.Tensor) and o.requires_grad]
-
-
-def _gradients(call, gm, inputs, tangents):
-    import torch
-
-    args = _leaves(inputs)
-    of = [a for a in {id(a): a for a in args if isinstance(a, torch.Tensor) and a.requires_grad}.values()]
-    of += [p for p in gm.parameters() if p.requires_grad]
-    buffers = [(b, b.clone()) for b in gm.buffers()]  # which a step may change
-    try:
-        loss = _loss(gm, call(*args), tangents)
-        return list(torch.autograd.grad(loss, of, allow_unused=True))
-    finally:
-        with torch.no_grad():
-            for b, was in buffers:
-                b.copy_(was)
-
-
-def _gradients_differ(gm, run, inputs):
-    """What is wrong of the gradients that no graph of Inductor's shows: a decomposition, a joint pass, the partitioner. run(tangents): those of
-    compiled code; None: a graph of Inductor's is wrong. Returns how they differ, and the graph and inputs that show it: with the gradient that
-    a test begins with (of the mean), otherwise with random ones as inputs."""
-    import torch
-
-    needed = torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in [*inputs, *gm.parameters()])
-    if not needed or _random(gm) or _shares_memory(inputs):
-        return "", gm, inputs
-    out = _differentiable(gm(*_leaves(inputs)))
-    generator = torch.Generator().manual_seed(0)
-    random = [torch.randn(o.shape, generator=generator, dtype=torch.float64).to(o) for o in out]
-    for tangents in [None, random] if out else []:
-        try:
-            res = run(tangents)
-            if res is None:
-                break
-            ref = _gradients(gm, gm, inputs, tangents)
-            found = differences(ref, res, None, True)  # noqa: F821
-            wide = _gradients_in_double(gm, inputs, tangents) if found else None
-        except NotImplementedError:  # torch cannot reduce these outputs to one number
-            continue
-        found = differences(ref, res, wide, False) if found else []  # noqa: F821
-        if found:
-            how = "; ".join("gradient %d differs from eager: %s" % pair for pair in found[:3])
-            return (how, gm, inputs) if tangents is None else (how, _with_tangents(gm, inputs), [*inputs, *tangents])
-    return "", gm, inputs
-
-
-def _gradients_in_double(gm, inputs, tangents):
-    import copy
-
-    import torch
-    from torch._dynamo.debug_utils import cast_to_fp64
-
-    try:
-        model, args = cast_to_fp64(copy.deepcopy(gm), _leaves(inputs))
-        args = [a.detach().requires_grad_(v.requires_grad) if isinstance(a, torch.Tensor) else a for a, v in zip(args, inputs)]
-        return _gradients(model, model, args, tangents and [t.double() if t.is_floating_point() else t for t in tangents])
-    except Exception:
-        return None
-
-
-def _with_tangents(gm, inputs):
-    """A graph that returns what to differentiate: its differentiable results, each with a new input as its gradient."""
-    import operator
-
-    import torch
-    from torch.utils._pytree import tree_leaves
-
-    graph = _copy_of(gm).graph
-    last = [n for n in graph.nodes if n.op == "placeholder"][-1]
-    end = next(n for n in graph.nodes if n.op == "output")
-    real = tree_leaves(gm(*_leaves(inputs)))
-    loss = None
-    for k, (node, value) in enumerate(zip(tree_leaves(end.args[0]), real)):
-        if isinstance(value, torch.Tensor) and value.requires_grad:
-            with graph.inserting_after(last):
-                last = graph.placeholder("tangent_%d" % k)
-            with graph.inserting_before(end):
-                part = graph.call_method("sum", (graph.call_function(operator.mul, (node, last)),))
-                loss = part if loss is None else graph.call_function(operator.add, (loss, part))
-    end.args = ((loss,),)
-    return torch.fx.GraphModule(gm, graph)
-
-
-def _in_double(gm, inputs):
-    import copy
-
-    import torch
-    from torch._dynamo.debug_utils import cast_to_fp64
-
-    try:
-        model, args = cast_to_fp64(copy.deepcopy(gm), _copies(inputs))
-        with torch.no_grad():
-            return list(model(*args))
-    except Exception:
-        return None
-
-
 class Catch:
     def __init__(self, folder, compare=False, call=""):
         self.folder, self.compare = folder, compare
         graph, _, number = call.partition(":")
         self.wanted = (int(graph), int(number or 1)) if graph.isdigit() else None
-        self.pid, self.graphs, self.failed, self.state_fd, self.compiling = os.getpid(), 0, False, -1, None
+        self.pid, self.graphs, self.failed, self.state_fd, self.tracing = os.getpid(), 0, False, -1, "idle"
         self.dynamo = {}  # compile id -> graph and inputs of what Dynamo compiled: a backward graph is compiled later
 
     # ---- what it says ----
@@ -486,7 +343,7 @@ class Catch:
             except Exception as e:
                 catch.compile_failed(graph, e)
                 raise
-            catch.state("idle")
+            catch.state(catch.tracing)
             try:
                 out._fxminify_graph = graph
             except Exception:
@@ -517,7 +374,7 @@ class Catch:
 
     def compile_failed(self, graph, e):
         try:
-            self.state("idle")
+            self.state(self.tracing)
             if graph is not None:
                 path, unknown = graph.save(self)
                 self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
@@ -536,11 +393,11 @@ class Catch:
         module.CompiledFxGraph.__call__ = __call__
 
     def called(self, graph, call, inputs):
-        kept, before = list(inputs), None
+        kept, before, path = list(inputs), None, ""
+        graph.calls += 1
+        self.synchronise()  # an error of what ran before is not this graph's
         try:
-            graph.calls += 1
             wanted = self.wanted == (graph.number, graph.calls) if self.wanted else graph.calls == 1 and _bytes_of(kept) <= _LARGEST
-            path = ""
             if wanted and not self.compare:
                 path = graph.save(self, kept)[0]
             if self.compare and not self.failed:
@@ -553,13 +410,16 @@ class Catch:
             self.synchronise()
         except Exception as e:
             try:
-                self.state("idle")
-                path, unknown = graph.save(self, kept)
-                self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
+                self.state(self.tracing)
+                if _poisons(e):  # with what was kept before the call; else its number, for another run to keep that
+                    self.fail("inductor", "raised", e, message="" if path else "%d:%d" % (graph.number, graph.calls), graph=path)
+                else:
+                    path, unknown = graph.save(self, kept)
+                    self.fail("inductor", "raised", e, graph=path, unknown=unknown, of=graph)
             except Exception as mine:
                 self.aside(mine)
             raise
-        self.state("idle")
+        self.state(self.tracing)
         if before is not None:
             self.look(graph, before, out)
         return out
@@ -567,7 +427,7 @@ class Catch:
     def look(self, graph, before, out):
         _here.inside = True
         try:
-            how = _differ(graph.gm, [*before, *graph.weights], out)
+            how = _differ(graph.gm, [*before, *graph.weights], out)  # noqa: F821
             if how:
                 path, unknown = graph.save(self, before, accuracy=True)
                 self.fail("inductor", "accuracy", message=how, graph=path, unknown=unknown, of=graph)
@@ -584,6 +444,25 @@ class Catch:
             torch.cuda.synchronize()
 
     # ---- Dynamo ----
+
+    def after_convert_frame(self, module):
+        """A process that dies, or hangs, while a frame is captured."""
+        real, catch = module._compile, self
+
+        def _compile(code, *args, **kw):
+            before = catch.tracing
+            try:
+                catch.tracing = "trace %s:%d %s" % (os.path.basename(code.co_filename).replace(" ", "_")[:30], code.co_firstlineno, code.co_name)
+                catch.state(catch.tracing)
+            except Exception as e:
+                catch.aside(e)
+            try:
+                return real(code, *args, **kw)
+            finally:
+                catch.tracing = before
+                catch.state(before)
+
+        module._compile = _compile
 
     def after_output_graph(self, module):
         real, catch = module.OutputGraph.call_user_compiler, self
@@ -629,7 +508,7 @@ class Catch:
         def gradients(inputs, tangents):
             _here.inside = False  # the graph of the backward, compiled now, is compared too
             try:
-                out = _gradients(compiled, gm, inputs, tangents)
+                out = _gradients(compiled, gm, inputs, tangents)  # noqa: F821
             finally:
                 _here.inside = True
             return None if self.failed else out
@@ -637,14 +516,14 @@ class Catch:
         def call(*args):
             if self.failed or getattr(_here, "inside", False):
                 return compiled(*args)
-            before = _leaves(args)
+            before = _leaves(args)  # noqa: F821
             out = compiled(*args)
             if not self.failed:
                 _here.inside = True
                 try:
-                    how, graph, inputs = _differ(gm, before, out), gm, before
+                    how, graph, inputs = _differ(gm, before, out), gm, before  # noqa: F821
                     if not how:
-                        how, graph, inputs = _gradients_differ(gm, lambda tangents: gradients(before, tangents), before)
+                        how, graph, inputs = _gradients_differ(gm, lambda tangents: gradients(before, tangents), before)  # noqa: F821
                     if how:
                         self.fail("dynamo", "accuracy", message=how, graph=self.save_dynamo(graph, inputs, True))
                 except Exception as e:
@@ -666,7 +545,7 @@ class Catch:
             dynamo = [f for f in frames if os.sep.join(("torch", "_dynamo", "")) in f.filename]
             if not self.failed:
                 at = "%s:%d" % (own[-1].filename, own[-1].lineno) if own else ""
-                capture = bool(dynamo) or type(e).__module__.startswith("torch._dynamo")
+                capture = (bool(dynamo) or type(e).__module__.startswith("torch._dynamo")) and not _poisons(e)
                 self.fail("capture" if capture else "program", "raised", e, graph=at)
         except Exception as mine:
             self.aside(mine)
@@ -731,6 +610,8 @@ if os.environ.get("PT2_CATCH_DIR") and __name__ != "pt2utils._catch":
         "torch._inductor.compile_fx": _guarded(_catch.after_compile_fx),
         "torch._inductor.output_code": _guarded(_catch.after_output_code),
         "torch._dynamo.output_graph": _guarded(_catch.after_output_graph),
+        "torch._dynamo.convert_frame": _guarded(_catch.after_convert_frame),
+        "torch._inductor": _guarded(lambda module: _keep_packages(_catch, module)),  # noqa: F821
     }))
     _hook = sys.excepthook
     def _excepthook(kind, e, tb):

@@ -44,3 +44,36 @@ def differences(ref, res, wide, strict):
     return [(i, d) for i, d in out if d]
 
 
+def shown(expected, actual):
+    """Two results as lines: whole if they are short; else the tensors that differ, as torch shortens them, and how torch says they do."""
+    import torch
+    from torch.utils import _pytree as tree
+    def two(at, a, b):
+        texts = [" ".join(repr(v).split()) for v in (a, b)]
+        return [f"{name}{at} = {text if len(text) <= 260 else text[:260] + ' ...'}" for name, text in zip(("expected", "actual"), texts)]
+    whole, lines, old = two("", expected, actual), [], dict(vars(torch._tensor_str.PRINT_OPTS))
+    ref, res = (tree.tree_flatten_with_path(v)[0] for v in (expected, actual))
+    if len(whole[0] + whole[1]) <= 400 and "..." not in whole[0] or len(ref) != len(res):
+        return whole
+    try:
+        torch.set_printoptions(threshold=16, edgeitems=2, linewidth=1 << 16)
+        for (at, a), (_, b) in zip(ref, res):
+            how, at = how_differ(a, b), tree.keystr(at)
+            if how and len(lines) < 6:  # two of them
+                lines += two(at, a, b)
+                lines += [f"actual{at} differs: {how}"] if isinstance(a, torch.Tensor) else []
+    finally:
+        vars(torch._tensor_str.PRINT_OPTS).update(old)
+    return lines or whole
+
+
+def how_differ(expected, actual):
+    """As torch.testing says it: "mismatched elements: 3 / 64 (4.7%), greatest absolute difference: 0.5 at index (0, 3)"; "": they do not."""
+    import torch
+    try:
+        torch.testing.assert_close(actual, expected, rtol=1e-3, atol=1e-3, equal_nan=True)
+        return ""
+    except (AssertionError, TypeError) as e:
+        said = [line.split(" (up to ")[0].rstrip(".") for line in str(e).splitlines() if line and "relative" not in line]
+    said = [line for line in said if "are not close" not in line and "are not equal" not in line]
+    return ", ".join(line[0].lower() + line[1:] for line in said)

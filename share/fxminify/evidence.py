@@ -63,8 +63,7 @@ class Evidence:
     # ---- experiments, in processes forked from this one ----
 
     def warm(self):
-        import_torch(self.config["folder"]).set_num_threads(1)
-        freeze()
+        warm_torch(self.config["folder"])
 
     def cache(self):
         """One for all experiments: most kernels are the same. A new one after a compiler was killed, which may leave half a library."""

@@ -1,5 +1,6 @@
 """A result that fails only after its program has changed torch, as one file: the statements of the program that it needs, then the result. source.py
-precedes this. The JSON document: file (the result, which imports `module`), program, and what source.py has; args are the program's.
+precedes this. The JSON document: file (the result, which imports `module`), program, and what source.py has; args are the program's. program "": the
+result only imports modules of the folder `beside`, which define its custom operators or its passes.
 
 The program's own compiles, and its errors, end it when a candidate is tested (Before), but must be gone in the end. Exit status: 0 if the file
 is one now, else 5: it is as it was."""
@@ -15,7 +16,7 @@ class Before(Oracle):
         return run(self.suffix, self.config, eager=eager, before=text)
 
     def baseline(self, text):
-        self.want, self.eager = self.attempt(text), self.attempt(text, eager=True)
+        super().baseline(text)
         return self.want if not self.eager else {}
 
 
@@ -29,6 +30,15 @@ def split_result(text, module):
     return "\n".join(code) + "\n", "\n".join(lines[at:]) + "\n"
 
 
+def split_imports(code, folder):
+    """(imports of the folder's modules with the lines that use them, the rest) of a result."""
+    names = {(a.asname or a.name).split(".")[0] for node in ast.parse(code).body if isinstance(node, (ast.Import, ast.ImportFrom)) and needs_folder(node, folder)
+             for a in node.names}
+    mine = [line for line in code.split("\n") if not line.startswith((" ", "#")) and names & set(re.findall(r"\w+", line))
+            and line.startswith(("import ", "from ", "torch._"))]
+    return "".join(line + "\n" for line in mine), "\n".join(line for line in code.split("\n") if line not in mine)
+
+
 def without_repeats(prelude, code):
     """An import that both have once, and the settings of a result after what it needs of the program."""
     have = {line for line in prelude.splitlines() if line.startswith(("import ", "from "))}
@@ -36,16 +46,21 @@ def without_repeats(prelude, code):
 
 
 def fold_result(config):
-    import_torch(config["folder"]).set_num_threads(1)
-    freeze()
-    say = progress(config, 10)
-    with open(config["program"]) as f, open(config["file"]) as g:
-        program, result = f.read(), g.read()
-    code, notes = split_result(result, config["module"])
-    if config["args"]:
+    say, program, folder = progress(config, 10), "", config["beside"]
+    with open(config["file"]) as f:
+        code, notes = split_result(f.read(), config["module"])
+    if config["program"]:
+        with open(config["program"]) as f:
+            program = f.read()
+    if config["program"] and config["args"]:
         program = f"import sys\nsys.argv[1:] = {config['args']!r}\n" + program
-    oracle, own = Before(config, code), text_of(ast.parse(program))
-    text = inlined(own, os.path.dirname(config["program"]))
+    imports, code = split_imports(code, folder)
+    if not program + imports:
+        return 0
+    warm_torch(config["folder"])
+    sys.path.insert(0, folder)
+    oracle, own = Before(config, code), text_of(ast.parse(program + "\n" + imports))
+    text = inlined(own, folder)
     if text is None or not oracle.baseline(text):
         text = own
         if not oracle.baseline(text):
@@ -53,14 +68,14 @@ def fold_result(config):
             return 5
     lines = len(text.splitlines())
     text = reduce_source(text, oracle, lambda *_: None, (("statements", drop_statements), ("branches", unwrap)))
-    folder = os.path.dirname(config["program"])
     if any(needs_folder(node, folder) for node in ast.walk(ast.parse(text))):
         text = f"import sys\nsys.path.insert(0, {folder!r})\n" + text
+        say("program", f"the result imports modules of {folder}")
     whole = text + "\n" + without_repeats(text, code)
     trial = os.path.join(config["folder"], os.path.basename(config["file"]))
     with open(trial, "w") as f:
         f.write(whole)
-    found = run_fresh(sys.executable, {**config, "args": []}, trial, config["timeout"])
+    found = run_fresh(sys.executable, {**config, "args": []}, trial, long_enough(config, oracle))
     found.pop("torch", None)
     if not same(found, oracle.want):
         say("program", f"in one file it {words(found)}: the program is beside it")

@@ -292,7 +292,7 @@ def own_assertion(e):
     if not last or os.path.realpath(last[0][0].f_code.co_filename) != os.path.realpath(sys.argv[0]):
         return ""
     names = last[0][0].f_globals
-    values = [f"{n} = {' '.join(repr(names[n]).split())[:200]}" for n in ("expected", "actual") if n in names]
+    values = shown(names["expected"], names["actual"]) if "expected" in names and "actual" in names else []
     return "\n".join(["AssertionError: " + linecache.getline(sys.argv[0], last[0][1]).strip(), *values])
 
 

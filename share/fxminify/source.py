@@ -1,5 +1,5 @@
 """A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py,
-trial.py and inline.py come before this file, fold.py after it; the one argument is a JSON document: file, args, type, message, output, timeout (s), max_tests, max_time (s), quiet, command.
+trial.py and inline.py come before this file, fold.py after it; the one argument is a JSON document: file, args, type, message, output, timeout (s), hangs, max_tests, max_time (s), quiet, command.
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
 error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
@@ -24,7 +24,11 @@ class Oracle:
         return run(text, self.config, eager=eager)
 
     def baseline(self, text):
-        self.want, self.eager = self.attempt(text), self.attempt(text, eager=True)
+        began = time.monotonic()
+        self.eager = self.attempt(text, eager=True)
+        if self.config.get("hangs"):
+            self.config = patience(self.config, time.monotonic() - began)
+        self.want = self.attempt(text)
         return self.want
 
     def fails(self, text):
@@ -206,16 +210,27 @@ def fresh(path, config, **env):
 
 
 def verified(path, config, want):
-    """"" if it fails the same way, and eager does not; else why not."""
+    """"" if it fails the same way; else why not. A hang is seen twice."""
+    hangs = want["type"] == "timeout"
     try:
-        status, text = fresh(path, config)
-        if status == 0:
-            return "it ends with status 0"
-        if want["type"].rpartition(".")[2] not in text:
-            return "it fails with another error"
+        for _ in range(2 if hangs else 1):
+            with contextlib.suppress(*[subprocess.TimeoutExpired] * hangs):
+                status, text = fresh(path, config)
+                if status == 0:
+                    return "it ends with status 0"
+                if want["type"] == (signal.Signals(-status).name if status < 0 else f"exit status {status}"):
+                    continue
+                if want["type"].rpartition(".")[2] not in text:
+                    return "it fails with another error"
         return ""
     except subprocess.TimeoutExpired:
         return "it takes too long"
+
+
+def how_verified(config, want):
+    if want["type"] == "timeout":
+        return f"does not end within {config['timeout']} s in a fresh process with all caches off, twice"
+    return "fails the same way in a fresh process with all caches off"
 
 
 def with_note(text, config, oracle, how):
@@ -230,8 +245,7 @@ def with_note(text, config, oracle, how):
 
 
 def reduce_program(config):
-    import_torch(config["folder"]).set_num_threads(1)
-    freeze()
+    warm_torch(config["folder"])
     say = progress(config, 11)
     with open(config["file"]) as f:
         original = f.read()
@@ -261,13 +275,14 @@ def reduce_program(config):
     trial = os.path.join(config["folder"], os.path.basename(output))
     with open(trial, "w") as f:
         f.write(text)
+    config["timeout"] = long_enough(config, oracle)
     why = verified(trial, config, found)
     if why:
         text, status = original, 5
     say("verified", f"no: {why}: the result is the original" if why else "it fails the same way in a fresh process, and not in eager"
         if not oracle.eager else "it fails the same way in a fresh process")
     with open(output + ".new", "w") as f:
-        f.write(with_note(text, config, oracle, f"NOT: {why}" if why else "fails the same way in a fresh process with all caches off"))
+        f.write(with_note(text, config, oracle, f"NOT: {why}" if why else how_verified(config, found)))
     os.replace(output + ".new", output)
     say("result", f"{len(text.splitlines())} of {lines} lines, in {output}; {oracle.tests} tests, "
                   f"{time.monotonic() - oracle.began:.1f} s")

@@ -3,7 +3,9 @@
 
 A failure is {kind, type, message, key, frame}: the type of the error, its message, that without numbers and names, and the innermost frame of
 torch. No failure is {}."""
-import contextlib, json, os, re, select, shutil, signal, subprocess, sys, tempfile, time, traceback, types
+import contextlib, json, os, re, select, shutil, signal, subprocess, sys, tempfile, threading, time, traceback, types
+
+STUCK = 3  # seconds of processor time
 
 
 def message_key(text):
@@ -27,6 +29,9 @@ def describe(e):
             break
         e = inner
     t = type(e)
+    kernel = re.search(r"(?:CUDA error|CUDA driver error|HIP error|Triton Error \[\w+\]): (.*)", str(e))
+    if kernel:  # noticed by any later call
+        return {"kind": "raised", "type": "kernel error", "message": str(e)[:4000], "key": kernel[1].strip(), "frame": ""}
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
     message = message_of(e)
@@ -88,6 +93,8 @@ def run_here(text, path, args, eager=False, setting=None, before=""):
         torch._dynamo.reset()
     try:
         exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
     except SystemExit as e:
         return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
     except BaseException as e:
@@ -104,12 +111,60 @@ def import_torch(folder):
     return torch
 
 
+def warm_torch(folder):
+    """To fork from."""
+    import torch
+    torch.set_num_threads(1)
+    gpus_in_children_only()  # before Inductor, which asks how many there are (torch 2.11)
+    import_torch(folder)
+    freeze()
+    return torch
+
+
 def died(how):
     return {"kind": "crashed", "type": how, "message": "", "key": "", "frame": ""}
 
 
 def ended(status):
     return died(signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit status {os.WEXITSTATUS(status)}")
+
+
+def processor_time(pid):
+    """Of a process and of those of its children that ended, in seconds."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return sum(map(int, f.read().rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0
+
+
+def patience(config, seconds):
+    """Where the failure is a hang: the time of each test, of a program that takes these seconds in eager."""
+    return {**config, "timeout": min(config["timeout"], max(20, 10 * seconds)), "works": True}
+
+
+def end_if_stuck(tell):
+    """In the process of a test, where the failure is a hang: calls tell() once the program has worked for STUCK seconds without any function that
+    calls one which it did not call before, as in watch.py. Some loops let no other thread run: for those there is the timeout."""
+    main, seen, since = threading.get_ident(), set(), [time.process_time()]
+
+    def look():
+        while time.process_time() - since[0] < STUCK:
+            time.sleep(0.2)
+            frame, edges = sys._current_frames().get(main), set()
+            while frame and frame.f_back:
+                edges.add((frame.f_back.f_code, frame.f_code))
+                frame = frame.f_back
+            if edges - seen:
+                since[0] = time.process_time()
+            seen.update(edges)
+        tell()
+    threading.Thread(target=look, daemon=True).start()
+
+
+def long_enough(config, oracle):
+    """In a fresh process, which imports torch first."""
+    return min(config["timeout"], 4 * oracle.config["timeout"])
 
 
 def run(text, config, eager=False, setting=None, path=None, before=""):
@@ -131,13 +186,19 @@ def run(text, config, eager=False, setting=None, path=None, before=""):
             os.dup2(out, 1)
             os.dup2(out, 2)
             sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
+            if config.get("works"):
+                end_if_stuck(lambda: (os.write(write, json.dumps(died("timeout")).encode()), os._exit(0)))
             os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before)).encode()[:60000])
         finally:
             os._exit(0)
     os.close(write)
-    data, until = b"", time.monotonic() + config["timeout"]
+    # "works": the timeout is processor time, or four times as long by the clock
+    data, limit, until = b"", config["timeout"], time.monotonic() + config["timeout"] * (4 if config.get("works") else 1)
     while (left := until - time.monotonic()) > 0:
-        if select.select([read], [], [], left)[0]:
+        if config.get("works") and processor_time(pid) > limit:
+            left = 0
+            break
+        if select.select([read], [], [], min(left, 1) if config.get("works") else left)[0]:
             part = os.read(read, 1 << 16)
             if not part:
                 break

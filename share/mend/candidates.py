@@ -156,6 +156,7 @@ class Candidates(Guards, Regions, Parts, Goals):
                 self.branches(s, f, st)
                 self.skips(s, f, st)
                 self.split(s, f, st)
+            self.choices(s, st)
             if isinstance(st, ast.Assert):
                 self.asserts(s, f, st, st.test, s.seg(st.msg) if st.msg else None)
         if statements:
@@ -511,6 +512,17 @@ class Candidates(Guards, Regions, Parts, Goals):
                 head = "%sif %s:\n" % (pad, " and ".join(s.seg(p) for p in python)) if python else ""
                 self.add("always", "the branch is always taken", {s.path: s.edit([(s.rows(st), head + (text if python else body))])},
                          price="computed for every call; equal as far as it was tried")
+
+    def choices(self, s, st):
+        """"a if t.max() > 3 else b" in a simple statement."""
+        if isinstance(st, (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)):
+            return
+        for x in ast.walk(st):
+            if isinstance(x, ast.IfExp):
+                python, c = self.condition(s, x.test)
+                if not python:
+                    self.add("where", "torch.where: both values are computed",
+                             {s.path: s.edit([(x, "torch.where(%s, %s, %s)" % (c, s.seg(x.body), s.seg(x.orelse)))])})
 
     def asserts(self, s, f, st, test, message, negated=False, kind=""):
         python, c = self.condition(s, test)

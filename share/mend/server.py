@@ -121,10 +121,12 @@ class Server:
         m = torch.nn.Linear(2, 2)
         f = torch.compile(lambda x: m(x).relu() * x.shape[0], backend="eager")
         g = torch.compile(lambda x: m(x).relu(), backend="aot_eager")
+        grad = not accelerated()  # autograd counts the GPUs and starts a thread for each, after which nothing can be forked
         for n in (3, 4):
-            out = f(torch.ones(n, 2))
-            back = g(torch.ones(n, 2))
-            if not accelerated():  # autograd starts a thread for each GPU, after which nothing can be forked
+            with torch.set_grad_enabled(grad):
+                out = f(torch.ones(n, 2))
+                back = g(torch.ones(n, 2))
+            if grad:
                 out.sum().backward()
                 back.sum().backward()
         torch._dynamo.reset()

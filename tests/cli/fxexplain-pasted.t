@@ -36,6 +36,8 @@ like "a number of a tensor as a key" "$(of export_key)" 'cannot select an entry 
 # ---- whose fault ----
 like "checkpoints: eager tells the block from its variants" "$(of checkpoint)" 'TORCH_COMPILE_DISABLE=1 python app\.py    # if it passes, two compiled variants.*_set_lru_cache\(False\)'
 unlike "the program is not accused" "$(of checkpoint)" "the program's own code"
+like "a GPU's error does not accuse the call that reports it, also where it is repeated" "$(of gpu_error_twice)" \
+	'Likely cause: a kernel on the GPU, of compiled code or of eager.*to check +CUDA_LAUNCH_BLOCKING=1.*fxminify -- python app\.py'
 like "an error that surfaces in autotuning may be an earlier kernel's" "$(of autotune_misaligned)" 'noticed in benchmark_gpu.*any kernel started earlier'
 like "a Triton kernel that calls .to on a constant" "$(of triton_scalar)" 'calls \.to\(\) on a scalar of type int.*tl\.cast\(x, tl\.int64\)'
 like "a run of a package points at the reason before it" "$(of aoti_run)" 'reason is printed before it.*CUDA kernel read or wrote outside'

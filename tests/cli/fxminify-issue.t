@@ -14,6 +14,8 @@ stub() { # stub DIR VERSION
 	cat >"$1/torch/__init__.py" <<P
 import os, types
 __version__ = "$2"
+cuda = types.SimpleNamespace(is_initialized=lambda: False)
+_C = types.SimpleNamespace()
 def _of(self, name):
     return lambda *a, **k: self
 Tensor = type("Tensor", (), {"__getattr__": _of})

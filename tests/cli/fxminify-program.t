@@ -38,10 +38,66 @@ like "it is run again, to keep the inputs of that call" "$(cat err)" "in a later
 # shellcheck disable=SC2016
 exits "a graph that takes too long" 4 fxminify --timeout 1 -o repro.py -- sh -c 'echo "compile 1 '"$launcher"'" >$PT2_CATCH_DIR/state-1; sleep 60'
 like "that is a hang" "$(cat err)" "has taken more than 1 s: it hangs.*the failure: timeout"
+like "half of that time before, it is said" "$(cat err)" "the graph in compile 1 takes long; after 1 s it hangs .--timeout"
+# shellcheck disable=SC2016
+exits "a capture that takes too long" 5 fxminify --timeout 1 -o repro.py -- sh -c 'echo "trace app.py:12 step" >$PT2_CATCH_DIR/state-1; sleep 60'
+like "that is a hang, too" "$(cat err)" "the capture of step .app.py:12. has taken more than 1 s: it hangs.*before there is a graph: timeout: while Dynamo captured step .app.py:12"
 found capture raised Unsupported app.py:2 >found.json
 # shellcheck disable=SC2016
 exits "a failure in capture of a command without a program" 5 fxminify -- sh -c 'cp found.json $PT2_CATCH_DIR/failure-1.json; exit 1'
 like "the message says what can be reduced" "$(cat err)" "before there is a graph: Unsupported.*python app.py"
+
+found inductor raised torch.AcceleratorError "$launcher" >found.json
+# shellcheck disable=SC2016
+again='case $PT2_CATCH_CALL in 2:7) cat found.json ;; *) cat later.json ;; esac >$PT2_CATCH_DIR/failure-1.json; exit 1'
+printf '{"stage": "inductor", "kind": "raised", "type": "torch.AcceleratorError", "message": "2:7", "graph": "", "at": 1}' >later.json
+exits "a GPU's error in a later call, after which nothing can be read" 4 fxminify -o repro.py -- sh -c "$again"
+like "it is run again, too" "$(cat err)" "in a later call of a graph: .*call 2:7.*the failure: torch.AcceleratorError.*kept in .*minifier_launcher"
+printf '{"stage": "program", "kind": "raised", "type": "torch.AcceleratorError", "message": "CUDA error: device-side assert triggered\\nSearch", "graph": "app.py:9", "at": 1}' >own.json
+# shellcheck disable=SC2016
+exits "a GPU's error that was there before a graph ran" 5 fxminify -- sh -c 'echo idle >$PT2_CATCH_DIR/state-1; cp own.json $PT2_CATCH_DIR/failure-1.json; exit 1'
+like "it is not run again, and the message says how to find the line" "$(grep -c exited err) $(cat err)" "^1 .*no graph of torch.compile fails: a kernel that ran outside of them did .CUDA error: device-side assert triggered.; .*CUDA_LAUNCH_BLOCKING=1 sh -c"
+cat >poisoned.py <<'P'
+# A GPU's error: what is kept of the graph that it is seen in, with a torch that has one.
+import os, re, sys, types
+names = {"__name__": "catch", "_next_sitecustomize": lambda: None}
+exec(open(os.environ["CATCH"]).read(), names)
+class Gpu:
+    broken = False
+    is_initialized = staticmethod(lambda: True)
+    @classmethod
+    def synchronize(cls):
+        if cls.broken:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+sys.modules["torch"] = types.SimpleNamespace(cuda=Gpu)
+names["_bytes_of"] = lambda values: 0
+class Graph:
+    number, calls, dynamo = 3, 0, None
+    def save(self, catch, inputs=None, accuracy=False):
+        Gpu.synchronize()
+        return "graph-3.py", 0
+def run(*breaks, wanted=""):
+    catch, graph, seen = names["Catch"](".", call=wanted), Graph(), []
+    catch.fail = lambda stage, kind, e=None, message="", graph="", unknown=0, of=None: seen.append((stage, message, graph))
+    Gpu.broken = False
+    for how in breaks:
+        if how == "before":
+            Gpu.broken = True
+        try:
+            catch.called(graph, lambda inputs: setattr(Gpu, "broken", how == "in it"), [])
+        except RuntimeError as e:
+            catch.uncaught(type(e), e, e.__traceback__)
+    print(*(x or "-" for x in seen[0][:2]), os.path.basename(seen[0][2]) or "-")
+run("in it")
+run("fine", "in it")
+run("fine", "in it", wanted="3:2")
+run("fine", "before")
+P
+is "a GPU's error: with inputs kept before the call, or the call's number; one from before the call is the program's" \
+	"$(CATCH=$ROOT/share/fxminify/catch.py python3 poisoned.py)" "inductor - graph-3.py
+inductor 3:2 -
+inductor - graph-3.py
+program - poisoned.py:11"
 
 # ---- the source ----
 for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
@@ -103,6 +159,24 @@ is "nor where there are none" "$(inline tree/net/data.py)" None
 printf 'import torch\nimport repro_program\n\nassert 1\n\n# note\n# more\n' >result.py
 is "a result without the import of its program" "$(python3 -c 'import source; print(source.split_result(open("result.py").read(), "repro_program"))')" \
 	"('import torch\\n\\nassert 1\\n', '\\n# note\\n# more\\n')"
+
+printf 'import torch\nimport net.data\nimport torch._inductor.config\ntorch._inductor.config.post_grad_custom_post_pass = net.data.rows\n\ndef f(x):\n    return x + net\n' >passes.py
+is "the modules that a result imports, with the lines that use them" \
+	"$(python3 -c 'import source; print(*map(repr, source.split_imports(open("passes.py").read(), "tree")), sep="\n")')" \
+	"'import net.data\\ntorch._inductor.config.post_grad_custom_post_pass = net.data.rows\\n'
+'import torch\\nimport torch._inductor.config\\n\\ndef f(x):\\n    return x + net\\n'"
+stuck() {
+	printf 'import os, source, sys, time\nsource.STUCK = 0.3\nsource.end_if_stuck(lambda: os._exit(7))\n%s\n' "$1" >stuck.py
+	timeout 60 python3 stuck.py
+	echo $?
+}
+is "a loop is a hang" "$(stuck 'while True: pass')" 7
+is "one that gets to other functions is not" "$(stuck 'names, until = {}, time.process_time() + 1
+while time.process_time() < until:
+    name = "f%d" % len(names)
+    exec("def %s(): [i for i in range(100000)]" % name, names)
+    names[name]()
+sys.exit(3)')" 3
 
 # ---- a program that changes torch ----
 mkdir -p changed/torch/_inductor

@@ -321,14 +321,19 @@ is "no directory is left after that" "$(left)" ""
 
 # ---- signals ----
 cat >slow.sh <<EOS
+if [ "\$SLOW_AFTER" ]; then # kill.py has the time to kill, whatever else the machine does
+	echo >>"\$SLOW_COUNT"
+	[ "\$(wc -l <"\$SLOW_COUNT")" -le "\$SLOW_AFTER" ] || sleep 5.0378$$
+fi
 sleep 0.0378$$
 exec "$BUILD/tests-lib/predicate" triple 1000 "\$1"
 EOS
 chmod +x slow.sh
 cat >kill.py <<'EOS'
-import signal, subprocess, sys, time
+import os, signal, subprocess, sys, time
 sig, tests, args = getattr(signal, sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-p = subprocess.Popen(["fxminify", *args], stderr=open("err", "w"), start_new_session=True)
+slow = {"SLOW_AFTER": sys.argv[2], "SLOW_COUNT": os.path.abspath(f"count.{os.getpid()}")}
+p = subprocess.Popen(["fxminify", *args], stderr=open("err", "w"), start_new_session=True, env={**os.environ, **slow})
 journal = next(a[10:] for a in args if a.startswith("--journal="))
 def n():
     try:
@@ -342,16 +347,17 @@ print(p.wait(timeout=30))
 EOS
 is "SIGINT: status 1" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
 like "SIGINT: a message names the best result" "$(cat err)" 'interrupted; best so far in int.txt'
+like "SIGINT: and how to go on" "$(cat err)" 'to continue: fxminify --resume int.journal'
 ok "SIGINT: the best result fails" "$bug" triple 1000 int.txt
 is "SIGINT: no directory is left" "$(left)" ""
-is "SIGINT: no process is left" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
+is "SIGINT: no process is left" "$(running "sleep [05]\.0378$$|slow\.sh.*$TMP")" ""
 like "SIGINT: the journal says interrupted" "$(tail -1 int.journal)" '"end":"interrupted"'
 fxminify --test "'$bug' triple 1000" -q -j1 --passes nodes g1000.py -o want.txt
 for at in 1 7 30; do
 	rm -f res.txt*
 	is "kill -9 after test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
-	for _ in $(seq 200); do [ "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ] || break; sleep 0.05; done
-	is "the killed run's tests end" "$(running "sleep 0\.0378$$|slow\.sh.*$TMP")" ""
+	for _ in $(seq 200); do [ "$(running "sleep [05]\.0378$$|slow\.sh.*$TMP")" ] || break; sleep 0.05; done
+	is "the killed run's tests end" "$(running "sleep [05]\.0378$$|slow\.sh.*$TMP")" ""
 	exits "--resume after kill -9" 0 fxminify --resume res.txt.journal
 	is "--resume repeats no test" "$(keys res.txt.journal)" ""
 	ok "--resume finds the same result" cmp res.txt want.txt
@@ -360,6 +366,7 @@ done
 python3 kill.py SIGKILL 20 --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt >/dev/null
 had=$(ops res.txt)
 exits "--resume that stops after one test" 0 fxminify --resume res.txt.journal --max-tests 1
+like "it says how to go on" "$(cat err)" 'stopped .*to continue: fxminify --resume res.txt.journal'
 ok "its result is not larger than before" test "$(ops res.txt)" -le "$had"
 cp res.txt small-one
 sed -i 's/"key":"[0-9a-f]*"/"key":"1"/' res.txt.journal # as if other questions were asked this time

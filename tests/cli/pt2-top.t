@@ -103,6 +103,10 @@ printf '#!/bin/sh\n[ "$1 $2" = "dump --pid" ] && cat "%s"\n' "$ROOT/tests/data/p
 chmod +x bin/py-spy
 exits "... with py-spy" 0 env PATH="$PWD/bin:$PATH" pt2 top $!
 like "... its stack tells the phase" "$(cat out err)" 'py-spy dump --pid [0-9]+ \| fxexplain -.*([Ii]nductor|lowering)|Inductor lowers a graph'
+mkdir -p alone
+cp "$BUILD/bin/pt2" alone/pt2
+exits "... without fxexplain" 4 env PATH="$PWD/bin:/usr/bin:/bin" alone/pt2 top $!
+like "... the message says what is missing" "$(cat err)" "cannot find 'fxexplain', a tool of pt2utils"
 kill $!
 exits "no such process" 3 pt2 top 999999999
 exits "attach: no such process" 3 pt2 attach 999999999

@@ -18,12 +18,19 @@ for name in "$P"/*.pt2; do
 	# A None has no place among what eager gave.
 	tensors got.pt | sort -V | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); print }' >got
 	ok "$name: outputs equal eager's" close got want
-	case $name in autocast | halves | whole) continue ;; esac # types are what these are about
+	case $name in autocast | halves | whole | int8_*) continue ;; esac # types are what these are about, or roundings to int8
 	exits "$name runs in double precision" 0 pt2-run --double "$P/$name.pt2" "${in[@]}" -o got.pt
 	tensors got.pt | sort -V | awk '$2 != "None" { sub(/^out[0-9]+/, "out" n++); gsub("F64", "F32"); print }' >got
 	ok "$name: double precision is equal up to rounding" close got want
 done
 
+python3 -c 'import struct, sys
+head = b"{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (4, 8), }".ljust(117) + b"\n"
+sys.stdout.buffer.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<32f", *[1] * 32))' >ones.npy
+exits "a program of torch 2.6" 0 pt2-run -o got.pt "$ROOT/tests/data/export/old_2_6.pt2" ones.npy
+tensors got.pt >got
+printf 'out0 F32 [4, 4] [%s]\n' "$(for _ in 1 2 3 4; do echo -n "0.2605, 0.1886, 0.3630, 0.1879, "; done | sed 's/, $//')" >want
+ok "... has its weights in state dicts" close got want
 mapfile -t in < <(inputs transformer)
 exits "several calls" 0 pt2-run -n 3 --json "$P/transformer.pt2" "${in[@]}"
 is "each call is counted" "$(jq -r '.times.calls, (.outputs | length)' out | xargs)" "3 1"
@@ -40,6 +47,9 @@ E
 
 "$ROOT/scripts/gen-operators" >GRAPHS.md
 ok "docs/user/GRAPHS.md is what scripts/gen-operators makes of the code" cmp GRAPHS.md "$ROOT/docs/user/GRAPHS.md"
+"$ROOT/scripts/gen-operators" --compared >compared
+ok "docs/user/OPERATORS.md names each operator: in a table, or in the section of --compared" \
+	cmp compared <(sed -n '/^## Operators without a row/,$p' "$ROOT/docs/user/OPERATORS.md")
 
 # ---- custom operators, computed by the user's Python: torch is a stand-in here ----
 export PYTHONPATH=$ROOT/tests/lib/opstorch PYTHONDONTWRITEBYTECODE=1
@@ -86,7 +96,26 @@ refuses "no such file" 3 "^pt2-run: cannot read 'ops.py': No such file or direct
 exits "--ops: no such Python" 4 pt2-run --ops "$V/attention.pt" --python /nowhere/python own.pt2
 exits "--ops is for graphs" 2 pt2-run --ops "$V/attention.pt" --python python3 "$BUILD/data/aoti/verify/attention.pt2"
 exits "--python without --ops" 2 pt2-run --python python3 own.pt2
+python3 "$ROOT/tests/lib/rezip.py" "$P/tokens.pt2" own.pt2 /models/model.json aten._print.default mylib.op.default
+exits "an operator with effects" 4 pt2-run own.pt2 "$P/tokens.pt:in[0]"
+like "... is named, not with_effects" "$(cat err)" "'own.pt2' calls unsupported operators: mylib.op.default \\("
+printf 'import torch\n@torch.operator("mylib::op")\ndef op(text):\n    import sys\n    print(text, file=sys.stderr)\n' >ops.py
+exits "--ops: it is called with its operands, in the order of its tokens" 0 \
+	pt2-run --ops ops.py --python python3 -o got.pt own.pt2 "$P/tokens.pt:in[0]"
+is "... once each" "$(cat err)" "before
+behind"
 unset PYTHONPATH
+
+# ---- what cannot be run here, and why ----
+for op in triton_kernel_wrapper_functional:'a Triton kernel of your own, which only Triton runs' \
+	triton_kernel_wrapper_mutation:'a Triton kernel of your own, which only Triton runs' \
+	call_torchbind:'a method of a torchbind object, whose code is not in the file' \
+	executorch_call_delegate:'a part that executorch lowered, which only its backend runs'; do
+	own "higher_order.${op%%:*}"
+	exits "${op%%:*} is refused" 4 pt2-run own.pt2 "$V/attention.pt:in[0]"
+	is "... with the reason" "$(cat err)" \
+		"pt2-run: 'own.pt2' calls unsupported operators: higher_order.${op%%:*} (${op#*:}) (docs/user/GRAPHS.md lists the supported ones)"
+done
 
 python3 - "$P/transformer.pt2" text.pt2 <<'E'
 import json, sys, zipfile

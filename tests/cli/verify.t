@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop sampler returns vision erfinv cosine dropout int8; do
+for name in norm attention state noise loop scan sampler returns vision erfinv cosine dropout int8; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -72,6 +72,22 @@ is "all its outputs are there" "$(wc -l <returned.txt)" "$(wc -l <wanted.txt)"
 ok "they equal those of the exported program" close returned.txt wanted.txt
 exits "aoti-verify runs it, too" 0 aoti-verify --json returns.exported.pt2 returns.pt2 "${gives[@]}"
 is "each of its outputs agrees" "$(jq -c '.runs[0].outputs | [length, (map(select(.verdict == "agrees")) | length)]' out)" "[12,12]"
+like "the text says whose operators ran" "$(aoti-verify --no-more returns.exported.pt2 returns.pt2 "${gives[@]}")" "operators addmm, .*: pt2-run's own operators; --torch takes torch's"
+is "... in JSON" "$(jq -r .operators out)" "pt2-run"
+# A bias of 6 elements is in the package's code only: another one since is not a wrong kernel.
+python3 - <<'E'
+import struct, zipfile
+with zipfile.ZipFile("returns.exported.pt2") as z, zipfile.ZipFile("other.pt2", "w") as w:
+    for n in z.namelist():
+        data = z.read(n)
+        if n.endswith("data/weights/weight_1"):
+            data = struct.pack("<f", struct.unpack("<f", data[:4])[0] + 0.5) + data[4:]
+        w.writestr(n, data)
+E
+exits "a weight that the code holds has changed" 1 aoti-verify --no-more other.pt2 returns.pt2 "${gives[@]}"
+like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values, and they have changed since: compile the package again"
+exits "... in JSON" 1 aoti-verify --json --no-more other.pt2 returns.pt2 "${gives[@]}"
+is "the finding has the weight" "$(jq -c '[.runs[0].findings[] | .inlined_weights]' out)" '[["p_linear_bias"]]'
 exits "aoti-nanassert runs it" 0 aoti-nanassert returns.pt2 "${gives[@]}"
 exits "aoti-printer runs it" 0 aoti-printer -q -i -o same returns.pt2 "${gives[@]}"
 exits "its binary is what its text says: a view of another dtype is not a call" 0 aoti-checkinputs -q --probe returns.pt2
@@ -175,6 +191,43 @@ is "its kernels are nodes, and nothing is unknown" "$(jq -c '.runs[0] | [(.calls
 python3 "$ROOT/tests/lib/rezip.py" dropout.exported.pt2 other.pt2 /models/model.json '"as_float": 0.3' '"as_float": 0.4'
 exits "another probability than the graph's has no mask" 5 aoti-verify --json --no-more other.pt2 dropout.pt2 'dropout.pt:in[0]'
 is "that node stays unknown, and why is said" "$(jq -c '.runs[0].unknown[0]' out)" '"dropout: it draws random numbers"'
+
+# ---- a choice of calls is narrowed by running them again ----
+gives=('scan.pt:in[0]' 'scan.pt:in[1]')
+exits "a loop over rows" 0 aoti-verify --json --no-more scan.exported.pt2 scan.pt2 "${gives[@]}"
+is "the compiler's own counter is verified with the others" "$(jq -c '.runs[0] | [.open, .wrong]' out)" "[0,0]"
+python3 "$ROOT/tests/lib/rezip.py" scan.exported.pt2 other.pt2 /models/model.json torch.ops.aten.tanh.default torch.ops.aten.sigmoid.default
+exits "another operator in its body" 1 aoti-verify --json --no-more other.pt2 scan.pt2 "${gives[@]}"
+# Each turn goes on with a state that is no value of the graph. The first one does not: its row is wrong, and so is its kernel. The kernel behind the loop is right with the
+# graph's last state in front of it.
+is "the call of the first turn is named, alone" "$(jq -c '.runs[0].findings | map([.call, .node.name, .or, .or_from, .narrowed_from, .elements, .differ])' out)" \
+	'[[4,"scan.y0",null,null,[4,8,12,16],15,15]]'
+is "both outputs are explained by it" "$(jq -c '[.runs[0].outputs[] | [.verdict, .explained]]' out)" '[["differs",true],["differs",true]]'
+is "the kernel behind the loop is not accused" "$(jq -c '[.runs[0].calls[] | select(.verdict == "wrong") | .call]' out)" '[4]'
+like "the text says how it was found" "$(aoti-verify --no-more other.pt2 scan.pt2 "${gives[@]}")" "1 of 4 kernels wrong.*\(call 4, .* does not compute scan.y0.*narrowed +by running: calls 4, 8, 12 and 16 -> 4"
+aoti-printer -q -i -o scanned scan.pt2 "${gives[@]}" 2>/dev/null
+aoti-verify --json other.pt2 scanned >out
+is "a dump cannot be run again: the choice stays" "$(jq -c '[.status, (.runs[0].findings | map(has("narrowed_from")) | any)]' out)" '[1,false]'
+# A loop that ends too early: its rows are right as far as they go.
+short='import re, subprocess, sys, zipfile
+z = zipfile.ZipFile("scan.pt2")
+(so,) = (n for n in z.namelist() if n.endswith(".so"))
+code = bytearray(z.read(so))
+open("scan.so", "wb").write(code)
+text = subprocess.run(["objdump", "-d", "scan.so"], capture_output=True, text=True, check=True).stdout
+m = re.search(r"\s((?:[0-9a-f]{2} )+)\s*\tcmpq\s+\$0x3,\(%r", text[text.index("<cpp_fused_lt_1>:"):])
+at = code.find(bytes.fromhex(m[1])) + len(bytes.fromhex(m[1])) - 1
+code[at] = 2
+with zipfile.ZipFile("short.pt2", "w") as w:
+    for n in z.namelist():
+        w.writestr(n, bytes(code) if n == so else z.read(n))'
+if python3 -c "$short" 2>/dev/null; then
+	exits "a loop of one turn less" 1 aoti-verify --json --no-more scan.exported.pt2 short.pt2 "${gives[@]}"
+	is "its condition is named, not its body and not what goes on from there" "$(jq -c '.runs[0].findings | map([.kernel, .narrowed_from])' out)" \
+		'[["cpp_fused_lt_1",[4,8,12,13]]]'
+else
+	skip "a loop of one turn less" "no objdump"
+fi
 
 # ---- outputs, end to end ----
 graph() { # graph NAME FROM TO: the exported program with an operator replaced, as other.pt2

@@ -52,6 +52,8 @@ check("a counter and what it prints become one operator", any("_objects[_at].cal
 check("the module makes itself known", any("self._at = len(_objects)\n        _objects.append(self)" in t for t in op))
 c = candidates(HEAD + "        y = x\n        if x.max().item() > 3:\n            y = x / 3\n        return y\n", LINE + 1, {"x": "Tensor:float", "x.max()": "Tensor:float"})
 check("a branch that chooses a value", any(k == "where" and "y = torch.where(x.max() > 3, x / 3, y)" in t for k, t, _ in c))
+d = candidates(HEAD + "        return x * (2.0 if x.max().item() > 3 else 1.0)\n", LINE, {"x": "Tensor:float", "x.max()": "Tensor:float"})
+check("a conditional expression", any(k == "where" and "return x * (torch.where(x.max() > 3, 2.0, 1.0))" in t for k, t, _ in d))
 check("a value that is returned is no operator", not any(k == "operator" for k, _, _ in c))
 c = candidates(HEAD + "        if x.isnan().any():\n            raise ValueError('NaN')\n        return x\n", LINE, {"x": "Tensor:float", "x.isnan().any()": "Tensor:bool"})
 check("a check that raises", any(k == "assert" and "torch._assert_async(torch.logical_not(x.isnan().any()), 'NaN')" in t for k, t, _ in c)

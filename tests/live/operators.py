@@ -1,18 +1,22 @@
 """libcommon/core/aten against PyTorch's own operator database (torch.testing._internal.common_methods_invocations.op_db).
 
-    operators.py BUILD [-v] [--table FILE] [OPERATOR...]     # OPERATOR: add, nn.functional.relu; all when none is given
+    operators.py BUILD [-v] [--table FILE] [OPERATOR...]     # OPERATOR: add, nn.functional.relu, "special.*"; all when none is given
     operators.py BUILD --core                                # how much of the core ATen set there is, and what is not
 
 The sample inputs that the database has of an operator (PT2_LONG=1: all of them), and those of operators_more.py, in every dtype that torch supports on the CPU, and the
 same operands not contiguous: values (floats by their error against the same in float64), sizes, strides and dtype of each result, and shapes asked for
 without values. An overload is called as torch's dispatcher resolves the sample: torch.ops.aten.NAME; of what is no operator of ATen by that name
 (nn.functional.interpolate) those that it calls are held, one by one, each on what it was really called with. Prints TAP, a line for each operator;
-what is expected to fail stands in operators.tsv with its reason. --table writes a section of docs/user/OPERATORS.md: one for each release, of one run.
+what is expected to fail stands in operators.tsv with its reason. --table writes a section of docs/user/OPERATORS.md, one for each release: whole, or, with
+OPERATORs, their rows in the section that FILE has. What it says of overloads is checked without torch (scripts/gen-operators --compared).
 """
 import collections
+import fnmatch
 import itertools
 import os
+import re
 import sys
+import textwrap
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -284,7 +288,9 @@ def brief_all(args, kwargs):
 # What no two runs have the same values of; tests/live/cases_index.py holds them against torch's with a seed.
 RANDOM = {"rand", "randn", "randint", "randint.low", "rand_like", "randn_like", "randint_like", "randint_like.low_dtype", "randperm",
           "bernoulli", "bernoulli_.float", "bernoulli.p", "bernoulli.Tensor", "native_dropout", "multinomial", "uniform", "normal_functional",
-          "exponential", "empty.memory_format", "empty_like", "new_empty", "empty_strided", "resize_", "randint_like.Tensor"}
+          "exponential", "empty.memory_format", "empty_like", "new_empty", "empty_strided", "resize_", "randint_like.Tensor",
+          "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", "rand.generator", "randn.generator", "randint.generator",
+          "randint.low_generator"}
 
 
 def core(lib):
@@ -324,7 +330,7 @@ def main():
     check, known, rows, tests, failed, not_here, lacking = Checker(lib), expected(), [], 0, 0, 0, collections.Counter()
     for op in sorted([*op_db, *MORE], key=lambda o: (o.name, o.variant_test_name)):
         title = op.name + (f"/{op.variant_test_name}" if op.variant_test_name else "")
-        if wanted and op.name not in wanted and title not in wanted:
+        if wanted and not any(fnmatch.fnmatch(name, w) for name in (op.name, title) for w in wanted):
             continue
         outcome, complaints, overloads, here = {}, [], set(), False
         check.missing = set()
@@ -363,7 +369,7 @@ def main():
             print("#  ", c[:400])
         sys.stdout.flush()
         if table:
-            write(table, rows)
+            write(table, rows, bool(wanted))
     print(f"# {tests - failed} of {tests} operators right, {not_here} of the database are not here")
     print("# lacking, by operators of the database:", ", ".join(f"{name} {n}" for name, n in lacking.most_common()))
     print(f"1..{tests}")
@@ -374,22 +380,42 @@ SHORT = {"uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "
          "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "bool", "complex32": "c32"}
 
 
-def write(path, rows):
+def section(path):
+    """What FILE says of this release: (all before it, {title: row}, the overloads, all behind it)."""
+    text = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    head = f"## torch {torch.__version__.split('+')[0]}\n"
+    before, found, rest = text.partition(head)
+    body, behind = re.match(r"(.*?)(^## .*|\Z)", rest, re.S | re.M).groups()
+    rows = {line.split(" | ")[0][2:]: line for line in body.splitlines() if line.startswith("| ") and not line.startswith("| operator |")}
+    compared = re.search(r"^Overloads: (.*?)(\n\n|\Z)", body, re.S | re.M)
+    return before, rows if found else {}, set(compared[1].replace("\n", " ").rstrip(". \n").split(", ")) if compared else set(), behind
+
+
+def write(path, rows, some):
     columns = list(SHORT)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(f"""## torch {torch.__version__.split('+')[0]}
+    before, lines, compared, behind = section(path)
+    if not some:
+        lines, compared = {}, set()
+    for title, overloads, outcome, why in rows:
+        cells = []
+        for c in columns:
+            right, wrong, _, _ = outcome.get(c, (0, 0, 0, False))
+            cells.append(f"**-{wrong}**" if wrong else str(right) if right else ".")
+        lines[title] = f"| {title} | {' | '.join(cells)} | {why} |"
+        compared |= set(overloads)
+    head = f"""## torch {torch.__version__.split('+')[0]}
 
 {f"Up to {MOST}" if MOST else "All"} samples of each dtype{"; PT2_LONG=1: all of them" if MOST else ""}.
 
 | operator | {' | '.join(SHORT[c] for c in columns)} | |
 |---|{'---|' * len(columns)}---|
-""")
-        for title, _, outcome, why in rows:
-            cells = []
-            for c in columns:
-                right, wrong, _, _ = outcome.get(c, (0, 0, 0, False))
-                cells.append(f"**-{wrong}**" if wrong else str(right) if right else ".")
-            f.write(f"| {title} | {' | '.join(cells)} | {why} |\n")
+"""
+    names = textwrap.fill("Overloads: " + ", ".join(sorted(compared)), 150, break_long_words=False, break_on_hyphens=False)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(before + head + "".join(lines[title] + "\n" for title in sorted(lines)) + f"\n{names}.\n" + (f"\n{behind}" if behind else ""))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from torch.testing._internal.opinfo.core import SampleInput
 
 aten = torch.ops.aten
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
 class Sample(SampleInput):
@@ -373,9 +374,86 @@ def numbers(*operands):
 
 
 # Second names: torch's own table has none of them.
-ONE = ("absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "negative", "special_digamma", "special_erfc", "special_erfinv",
-       "special_i0", "special_log1p", "special_psi", "special_round", "special_sinc")
-TWO = ("greater", "greater_equal", "less", "less_equal", "not_equal")
+ONE = ("absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "negative", "special_digamma", "special_erf", "special_erfc", "special_erfinv",
+       "special_exp2", "special_expit", "special_expm1", "special_gammaln", "special_i0", "special_log1p", "special_psi", "special_round", "special_sinc",
+       "selu")
+TWO = ("divide", "greater", "greater_equal", "less", "less_equal", "multiply", "not_equal", "subtract", "true_divide")
+# Numbers in place of a tensor: torch's own table has tensors only.
+NUMBERS = ("bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor")
+POLYNOMIALS = [f"special_{kind}" for kind in ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+               "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p", "shifted_chebyshev_polynomial_t",
+               "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w")]
+WINDOW_FUNCTIONS = {"bartlett_window": [()], "blackman_window": [()], "hann_window": [()], "hamming_window": [(), (0.5,), (0.5, 0.4)],
+                    "kaiser_window": [(), (8.5,)]}
+
+
+def small_counts(first):
+    """(x, n), n the degree of a polynomial: a tensor, or one of the two a number."""
+    def samples(dtype):
+        x = values(4, 1, dtype=dtype) / 2
+        n = torch.arange(-1, 9).to(dtype)
+        yield {"x": (0.25, n), "n": (x, 5.0), "": (x, n)}[first], {}
+        yield {"x": (-1.5, n), "n": (x * 2, 3.0), "": (x * 2, n)}[first], {}
+    return samples
+
+
+def window_functions(which, extra):
+    def samples(dtype):
+        for n, periodic in itertools.product((0, 1, 2, 7, 10), (True, False)):
+            if which is not None or periodic:
+                yield (n, *([periodic] if which is not None else []), *extra), {"dtype": dtype}
+    return samples
+
+
+def triangles(dtype):
+    for rows, columns_, offset in itertools.product((0, 1, 4), (1, 3, 6), (-2, 0, 1)):
+        yield (rows, columns_, offset), {"dtype": dtype}
+
+
+def copies_of_views(which):
+    def samples(dtype):
+        for size in ((3, 4), (2,), ()):
+            yield (values(*size, 2, dtype=dtype) if which == "complex" else torch.complex(values(*size, dtype=dtype), values(*size, dtype=dtype)),), {}
+    return samples
+
+
+def whole_numbers(tensor_first):
+    def samples(dtype):
+        x = torch.randint(0, 5, (3, 4)).to(dtype)
+        yield (x, 2) if tensor_first else (2, x), {}
+    return samples
+
+
+def new_overloads():
+    floats = (torch.float32, torch.float64)
+    for name in POLYNOMIALS:
+        op = getattr(aten, name)
+        yield More(op.x_scalar, floats, small_counts("x"))
+        yield More(op.n_scalar, floats, small_counts("n"))
+    for name, extras in WINDOW_FUNCTIONS.items():
+        op = getattr(aten, name)
+        yield More(op.default, floats, window_functions(None, ()))
+        for extra, overload in zip(extras, ("periodic", *{"hamming_window": ("periodic_alpha", "periodic_alpha_beta"), "kaiser_window": ("beta",)}.get(name, ()))):
+            yield More(getattr(op, overload), floats, window_functions(True, extra))
+    for op in (aten.tril_indices.default, aten.triu_indices.default):
+        yield More(op, (torch.int32, torch.int64), triangles)
+    yield More(aten.view_as_complex_copy.default, floats, copies_of_views("complex"))
+    yield More(aten.view_as_real_copy.default, floats, copies_of_views("real"))
+    for name in NUMBERS:
+        op = getattr(aten, name)
+        yield More(op.Scalar_Tensor, BYTES + (torch.int64,), whole_numbers(False))
+        yield More(op.Tensor_Scalar if "shift" in name else op.Scalar, BYTES + (torch.int64,), whole_numbers(True))
+    for name in ("remainder", "floor_divide", "fmod", "copysign", "ge", "gt", "xlogy"):
+        op = getattr(aten, name)
+        yield More(op.Scalar_Other if name == "xlogy" else op.Scalar, floats, numbers("t", 0.75))
+    yield More(aten.remainder.Scalar_Tensor, floats, numbers(2.5, "t"))
+    yield More(aten.xlogy.Scalar_Self, floats, numbers(2.5, "t"))
+    yield More(aten.pow.Scalar, floats, numbers(2.5, "t"))
+    yield More(aten.rsub.Scalar, floats, numbers("t", 0.75))
+    yield More(aten.special_xlog1py.other_scalar, floats, numbers("t", 0.75))
+    yield More(aten.special_xlog1py.self_scalar, floats, numbers(0.75, "t"))
+    yield More(aten.special_zeta.other_scalar, floats, numbers("t", 0.75))
+    yield More(aten.special_zeta.self_scalar, floats, numbers(1.75, "t"))
 
 
 def synonyms():
@@ -403,7 +481,6 @@ IN_DOUBLE = {
 }
 prims = torch.ops.prims
 quantized = torch.ops.quantized_decomposed
-BYTES = (torch.uint8, torch.int8, torch.int16, torch.int32)
 REALS = FLOATS + BYTES + (torch.int64,)
 MORE = [
     More(aten._cdist_forward.default, FLOATS[2:], distances),
@@ -454,6 +531,7 @@ MORE = [
     More(aten.where.default, REALS, columns),
     More(aten.rrelu.default, FLOATS, slopes),
     *synonyms(),
+    *new_overloads(),
     More(prims.fma.default, FLOATS, three),
     More(prims.convert_element_type.default, FLOATS, conversions),
     More(prims._low_memory_max_pool_with_offsets.default, FLOATS[2:], windows),

@@ -119,6 +119,10 @@ def shrink(config, values):
     for v in list(vars(config).values()):
         if hasattr(v, "to_dict"):
             shrink(v, values)
+    vocabulary = getattr(config, "vocab_size", None)
+    for k in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        if isinstance(vocabulary, int) and isinstance(getattr(config, k, None), int) and getattr(config, k) >= vocabulary:
+            setattr(config, k, 1)
     types = getattr(config, "layer_types", None)
     if types:
         config.layer_types = types[:1]
@@ -277,6 +281,17 @@ def make(library, name, small):
     return cls(torch.nn.Linear(16, 8)), (x, edges), {}
 
 
+def one_layer(m):
+    """Of layers that follow each other and look alike the first one stays: what the others call is the same."""
+    for layers in list(m.modules()):
+        if isinstance(layers, torch.nn.Sequential) and len(layers) > 1:
+            texts = [repr(child) for child in layers]
+            for i in range(len(texts) - 1, 0, -1):
+                if texts[i] == texts[i - 1]:
+                    del layers[i]
+    return m
+
+
 def move(x, device):
     return torch.utils._pytree.tree_map(lambda t: t.to(device) if isinstance(t, torch.Tensor) else t, x)
 
@@ -303,7 +318,7 @@ def export_one(library, name):
                 m, args, kwargs = make(library, name, False)
         except Exception:  # noqa: BLE001 - a constructor that reads values
             m, args, kwargs = make(library, name, True)
-        m = m.eval().to("meta")
+        m = one_layer(m).eval().to("meta")
         args, kwargs = move(args, "meta"), move(kwargs, "meta")
         return {"ops": operators(torch.export.export(m, args, kwargs, strict=False))}
 
@@ -379,6 +394,7 @@ def apart(work, *args):
     pid = os.fork()
     if not pid:
         os.close(r)
+        spent = time.process_time()
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
         resource.setrlimit(resource.RLIMIT_CPU, (EACH, EACH))
         signal.alarm(10 * EACH)
@@ -388,6 +404,7 @@ def apart(work, *args):
             out = work(*args)
         except BaseException as e:  # noqa: BLE001
             out = {"error": f"{type(e).__name__}: {str(e).strip().splitlines()[0][:200] if str(e).strip() else ''}"}
+        out["cpu"] = round(time.process_time() - spent, 2)
         os.write(w, json.dumps(out).encode()[:60000])
         os._exit(0)
     os.close(w)
@@ -418,7 +435,11 @@ def warm():
 
 
 def each(path, work, most, seconds, first, *more):
-    todo = configs()[first:]
+    there = set()
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            there = {(row["library"], row["name"]) for row in map(json.loads, f)}
+    todo = [c for c in configs()[first:] if c not in there]
     warm()
     start, n = time.time(), 0
     with open(path, "a", encoding="utf-8") as out:

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """aoti-verify held against the truth, on the models of track_zoo.py.
 
-    verify.py texts ZOO OUT            with torch: packages in which one token of one kernel's C++ text (and so of its binary) is another:
+    verify.py texts ZOO OUT [MODEL...] with torch: packages in which one token of one kernel's C++ text (and so of its binary) is another:
                                        OUT/MODEL.KIND.pt2, and OUT/MODEL.KIND.json {"kernel", "kind", "what"}; what is there stays
     verify.py clean ZOO                "NAME STATUS" for each clean model, NAME from ZOO
     verify.py mutants ZOO OUT SEEDS [MODEL...]
                                        for each model that many packages made by tests/lib/mutate.py, and those of OUT: a line each, then the counts
+    verify.py graphs ZOO MOST [MODEL...]
+                                       for each clean model that many graphs in which one operator is another: a line each that is not as it should be, then the counts
+
+The truth of a graph: "visible" if pt2-run computes other outputs from it, by more than rounding. The right kernels are those that have the operator in their names;
+if there is none (it was folded or is another one in there), any one kernel counts as named.
 
 The truth of a mutant is told without aoti-verify: values that the clean package and the mutant write, as aoti-printer saves them, compared at the first
-call of the changed kernel that shows it. "visible": other by more than rounding; "rounding"; "invisible": the same; "unrunnable": it crashes or never ends.
+call of the changed kernel that shows it. "visible": other by more than rounding; "rounding"; "invisible": the same; "unused": nothing is found, and all outputs
+stay the same; "unrunnable": it crashes or never ends.
 $BUILD/bin is where the tools are. A line of what was not named has all that makes it again: model, seed or kind.
 """
 import collections
@@ -21,6 +27,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -38,6 +45,16 @@ TEXTS = {
     "initial": (r"(float tmp_acc\d+ = )0;", r"\g<1>1;"),
     "index": (r"(in_ptr\d+ \+ static_cast<int64_t>\(x\d+) \+ \d+L\*x\d+\)", r"\1)"),
     "tail": (r"(x\d+<static_cast<int64_t>\()(\d+)(L\); x\d+\+=static_cast<int64_t>\(1L\))", lambda m: m[1] + str(max(1, int(m[2]) - 1)) + m[3]),
+}
+
+# One operator of a graph, and what stands there instead: the same arguments.
+OPERATORS = {
+    "add.Tensor": "sub.Tensor", "sub.Tensor": "add.Tensor", "mul.Tensor": "add.Tensor", "div.Tensor": "mul.Tensor", "relu.default": "abs.default",
+    "sigmoid.default": "tanh.default", "tanh.default": "sigmoid.default", "exp.default": "sin.default", "silu.default": "relu.default",
+    "sqrt.default": "neg.default", "rsqrt.default": "neg.default", "amax.default": "amin.default", "sum.dim_IntList": "mean.dim", "mean.dim": "sum.dim_IntList",
+    "cos.default": "sin.default", "sin.default": "cos.default", "abs.default": "neg.default", "neg.default": "abs.default", "gt.Scalar": "lt.Scalar",
+    "maximum.default": "minimum.default", "minimum.default": "maximum.default", "square.default": "abs.default", "log.default": "sin.default",
+    "erf.default": "tanh.default", "le.Tensor": "lt.Tensor", "ge.Tensor": "gt.Tensor",
 }
 
 TEXT_MODELS = ("mlp", "embed", "bert", "llama", "convnext")
@@ -73,7 +90,7 @@ def change(text, kind, rng):
     return text[: m.start()] + other + text[m.end():], kernel, "%s becomes %s" % (m[0], other)
 
 
-def texts(zoo, out):
+def texts(zoo, out, *wanted):
     import torch
     import torch._inductor.codecache as codecache
 
@@ -82,7 +99,7 @@ def texts(zoo, out):
     real = compiler.compile.__func__
     os.makedirs(out, exist_ok=True)
     for kind in TEXTS:
-        for name in TEXT_MODELS:
+        for name in wanted or TEXT_MODELS:
             path = os.path.join(out, "%s.%s" % (name, kind))
             if os.path.exists(path + ".json"):
                 continue
@@ -196,6 +213,12 @@ def clean(zoo):
         print(name, p.returncode, *(found or []), p.stderr.strip().splitlines()[-1][:160] if p.returncode not in (0, 5) and p.stderr.strip() else "", flush=True)
 
 
+def unused(clean, package, inputs, work):
+    """Do all outputs stay the same? Then what differs is memory that nobody reads: a loop's result whose rows are not written yet."""
+    a, b = (outputs(p, inputs, work + "/out.npz") for p in (clean, package))
+    return a is not None and b is not None and len(a) == len(b) and apart(a, b) < ROUNDING
+
+
 def judge(zoo, name, package, kernel, how, work, count):
     inputs, _ = arguments(zoo, name)
     size, off = truth(work + "/clean", package, inputs, kernel, work + "/wrong")
@@ -205,8 +228,10 @@ def judge(zoo, name, package, kernel, how, work, count):
     p = verdict(zoo, name, package, "--no-more")
     found = named(p)
     said = "failed" if found is None else "named" if found[:1] == [kernel] else "blamed" if found else "open" if p.returncode == 5 else "silent"
+    if said == "silent" and size == "visible" and unused(os.path.join(zoo, name + ".pt2"), package, inputs, work):
+        size = "unused"
     count[size, said] += 1
-    if (size, said) not in (("visible", "named"), ("invisible", "silent")):
+    if (size, said) not in (("visible", "named"), ("invisible", "silent"), ("unused", "silent")):
         print("%s %s: %s by %.2g, %s: %s %s" % (name, how, size, off, said, kernel, found or p.stderr.strip()[-160:]), flush=True)
 
 
@@ -232,8 +257,101 @@ def mutants(zoo, out, seeds, *wanted):
     blamed = sum(n for k, n in count.items() if k[0] == "invisible" and k[1] in ("named", "blamed"))
     print("counts", json.dumps({"models": len(used), "mutants": sum(n for k, n in count.items() if k != "by text"), "by_text": count["by text"], "visible": visible,
                                 "named": count["visible", "named"], "rounding": sum(n for k, n in count.items() if k[0] == "rounding"),
-                                "rounding_named": count["rounding", "named"], "invisible_blamed": blamed, "unrunnable": count["unrunnable"]}))
+                                "rounding_named": count["rounding", "named"], "unused": sum(n for k, n in count.items() if k[0] == "unused"), "invisible_blamed": blamed, "unrunnable": count["unrunnable"]}))
+
+
+# ---- other graphs ----
+
+
+def subgraphs(o):
+    if isinstance(o, dict):
+        if isinstance(o.get("nodes"), list):
+            yield o["nodes"]
+        o = list(o.values())
+    for v in o if isinstance(o, list) else ():
+        yield from subgraphs(v)
+
+
+class Exported:
+    def __init__(self, path):
+        with zipfile.ZipFile(path) as z:
+            self.files = {n: z.read(n) for n in z.namelist()}
+        (self.model,) = (n for n in self.files if n.endswith("models/model.json"))
+        self.text = self.files[self.model]
+
+    def places(self):
+        for g, nodes in enumerate(subgraphs(json.loads(self.text))):
+            for n, node in enumerate(nodes):
+                if node.get("target", "").removeprefix("torch.ops.aten.") in OPERATORS:
+                    yield g, n
+
+    def write(self, path, g, n):
+        """With another operator at that node: (which it was, what)."""
+        model = json.loads(self.text)
+        node = list(subgraphs(model))[g][n]
+        was = node["target"].removeprefix("torch.ops.aten.")
+        node["target"] = "torch.ops.aten." + OPERATORS[was]
+        with zipfile.ZipFile(path, "w") as z:
+            for name, data in self.files.items():
+                z.writestr(name, json.dumps(model) if name == self.model else data)
+        return was.split(".")[0], "%s becomes %s" % (was, OPERATORS[was])
+
+
+def outputs(model, inputs, path):
+    p = tool("pt2-run", "-q", "-n", "2", "-o", path, model, inputs, timeout=60)  # what a model keeps shows in the second call
+    if p.returncode:
+        return None
+    with np.load(path) as z:
+        return [z[k] for k in z.files]
+
+
+def kernels_of(folder):
+    with open(folder + "/calls.jsonl") as f:
+        return {call["kernel"] for call in map(json.loads, f) if call.get("kind") == "kernel"}
+
+
+def judge_graph(zoo, name, graph, how, right, want, work, count):
+    got = outputs(graph, arguments(zoo, name)[0], work + "/got.npz")
+    off = None if got is None else np.inf if [x.shape for x in got] != [x.shape for x in want] else apart(want, got)
+    size = "unrunnable" if off is None else "invisible" if off == 0 else "rounding" if off < ROUNDING else "visible"
+    if size == "unrunnable":
+        count[size] += 1
+        return
+    inputs, weights = arguments(zoo, name)
+    p = tool("aoti-verify", "--json", "--no-more", *weights, graph, os.path.join(zoo, name + ".pt2"), inputs)
+    runs = [] if named(p) is None else [r for r in json.loads(p.stdout)["runs"] if r["counts"]]
+    found = [f for r in runs for f in r["findings"] if f["what"] != "less_exact"]
+    unexplained = [o for r in runs for o in r["outputs"] if o["verdict"] == "differs" and not o["explained"]]
+    kernels = [f["kernel"] for f in found] or [c["kernel"] for r in runs for o in unexplained for c in r["calls"] if c["call"] in o.get("one_of", ())]
+    choice = any("or" in f or "or_from" in f for f in found[:1]) or (not found and len(set(kernels)) > 1)
+    said = ("failed" if not runs else "choice" if choice else "named" if kernels[:1] and (not right or kernels[0] in right) else "blamed" if kernels
+            else "differs" if unexplained else "open" if p.returncode == 5 else "silent")
+    count[size, said] += 1
+    count["narrowed"] += any("narrowed_from" in x for x in found + unexplained)
+    if (size, said) not in (("visible", "named"), ("invisible", "silent")):
+        print("%s %s: %s by %.2g, %s, status %d: %s instead of %s" % (name, how, size, off, said, p.returncode, kernels, sorted(right)), flush=True)
+
+
+def graphs(zoo, most, *wanted):
+    count, used = collections.Counter(), set()
+    with tempfile.TemporaryDirectory() as work:
+        for name in wanted or models(zoo):
+            package, inputs = os.path.join(zoo, name + ".pt2"), arguments(zoo, name)[0]
+            exported = Exported(os.path.join(zoo, name + ".exported.pt2"))
+            want = outputs(os.path.join(zoo, name + ".exported.pt2"), inputs, work + "/want.npz")
+            places = list(exported.places())
+            random.Random(name).shuffle(places)
+            if want is None or not places or dump(package, inputs, work + "/clean"):
+                continue
+            kernels = kernels_of(work + "/clean")
+            used.add(name)
+            for g, n in places[: int(most)]:
+                op, what = exported.write(work + "/other.pt2", g, n)
+                right = {k for k in kernels if re.search("_%s(_|$)" % op, k)}
+                judge_graph(zoo, name, work + "/other.pt2", "graph %d, node %d, %s" % (g, n, what), right, want, work, count)
+    print("counts", json.dumps({"models": len(used), "graphs": sum(n for k, n in count.items() if k != "narrowed"), "narrowed": count["narrowed"],
+                                **{"%s_%s" % k: n for k, n in sorted((k, n) for k, n in count.items() if isinstance(k, tuple))}}))
 
 
 if __name__ == "__main__":
-    {"texts": texts, "clean": clean, "mutants": mutants}[sys.argv[1]](*sys.argv[2:])
+    {"texts": texts, "clean": clean, "mutants": mutants, "graphs": graphs}[sys.argv[1]](*sys.argv[2:])

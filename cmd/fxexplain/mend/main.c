@@ -1,5 +1,6 @@
 /* main.c - `fxexplain mend`: finds edits of the user's program that make its breaks and recompiles go, and proves each by running it. */
 #include "run/diagnose/settled.h"
+#include "run/traceback.h"
 #include "mend/journal.h"
 #include "mend/mend_part.h"
 
@@ -163,6 +164,20 @@ static int status_of(const struct mend_search *s)
 	return left ? EXIT_FOUND : EXIT_FINE;
 }
 
+static _Noreturn void die_in_eager(struct slice error)
+{
+	struct traceback tb;
+	LOCAL_BUF at = {0};
+	if (!traceback_last(error, &tb) || !tb.type.n)
+		die(EXIT_FOUND, "the program fails without torch.compile: %.*s: mend compares with eager, which has to work",
+		    SLN(slice_trim(error), 600));
+	if (tb.user.line)
+		srcloc_format(&at, &tb.user, SRCLOC_AT, true);
+	const struct slice line = slice_first_line(tb.message);
+	die(EXIT_FOUND, "the program fails without torch.compile: %s%s%.*s%s%.*s: mend compares with eager, which has to work",
+	    buf_str(&at), at.len ? ": " : "", SL(tb.type), line.n ? ": " : "", SLN(line, 400));
+}
+
 static int mend_main(struct operands *in)
 {
 	const struct explain_options *opt = &explain_opt;
@@ -230,8 +245,7 @@ static int mend_main(struct operands *in)
 	if (done < 0)
 		die_err(&err);
 	if (!s.base)
-		die(EXIT_FOUND, "the program fails without torch.compile: %.*s: mend compares with eager, which has to work",
-		    SLN(slice_trim(s.eager->error), 600));
+		die_in_eager(s.eager->error);
 	LOCAL_BUF patch = {0}, said = {0};
 	if (s.best)
 		patch_text(&patch, &s);

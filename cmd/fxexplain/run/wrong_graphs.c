@@ -23,13 +23,14 @@ static const char *keep(struct wrong *w, struct slice s) { return arena_strndup(
 static bool record(struct wrong *w)
 {
 	struct child_result r;
-	FREED char *printer = tool_find("aoti-printer");
+	struct err err;
+	FREED char *printer = tool_need("aoti-printer", &err);
 	const char *dir = keepf(w, "%s/graphs", w->b.folder);
 	FREED char *trace = xasprintf("TORCH_TRACE=%s", dir);
 	const char *const env[] = {trace, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1", NULL}; /* what comes from a cache is in no trace */
 	size_t n = 0, k = 0;
 	if (!printer) {
-		w->note = "'aoti-printer' not found beside this program or in PATH";
+		w->note = keepf(w, "%s", err.text);
 		return false;
 	}
 	while (w->b.command[n])
@@ -174,9 +175,10 @@ static void verify(struct wrong *w, struct wrong_graph *g, const char *tool, uns
 
 void wrong_find_graphs(struct wrong *w)
 {
-	FREED char *tool = tool_find("aoti-verify");
+	struct err err;
+	FREED char *tool = tool_need("aoti-verify", &err);
 	if (!tool)
-		w->note = "'aoti-verify' not found beside this program or in PATH";
+		w->note = keepf(w, "%s", err.text);
 	if (!tool || !record(w))
 		return;
 	list_graphs(w);

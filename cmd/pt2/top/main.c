@@ -42,7 +42,7 @@ static int ask_py_spy(pid_t pid)
 	char number[24];
 	struct err err;
 	struct child_result r, e;
-	FREED char *fxexplain = tool_find("fxexplain");
+	FREED char *fxexplain = tool_or_die("fxexplain");
 	snprintf(number, sizeof(number), "%lld", (long long)pid);
 	note("pt2: process %s was started without TORCH_TRACE: py-spy dump --pid %s | fxexplain -", number, number);
 	const struct child_spec dump = {
@@ -52,8 +52,8 @@ static int ask_py_spy(pid_t pid)
 	    .keep_head = 1 << 20,
 	    .keep_tail = 1,
 	};
-	if (!fxexplain || child_run(&dump, &r, &err) < 0)
-		die(EXIT_ENVIRON, "cannot run py-spy and fxexplain");
+	if (child_run(&dump, &r, &err) < 0)
+		die_err(&err);
 	if (r.how != CHILD_EXITED || r.status)
 		die(EXIT_PARTIAL, "py-spy cannot read process %s (it says why above)", number);
 	const struct child_spec explain = {

@@ -152,6 +152,8 @@ static void run_logspace(struct aten_call *c) /* start, end, steps, base, dtype 
 	if (n < 0)
 		aten_fail("number of steps must be non-negative");
 	struct aten_tensor *out = aten_new(call_dtype_or(c, 4, aten_default_dtype()), 1, &n, NULL);
+	if (elem_integral(out->dtype) && n > 1)
+		start = (double)elem_to_i64(start), end = (double)elem_to_i64(end);
 	double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
 	for (int64_t i = 0; i < n && aten_computes(); i++)
 		set_number(out, i, pow(base, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - 1 - i)));

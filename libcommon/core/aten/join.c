@@ -242,29 +242,30 @@ static struct aten_tensor *to(struct aten_tensor *self, int dtype, bool copy, in
 	return !copy && dtype == self->dtype && looks_like(self, format) ? self : aten_to_copy(self, dtype, format);
 }
 
+/* A number in place of a tensor: torch takes one for these (torch/csrc/utils/python_arg_parser.cpp, should_allow_numbers_as_tensors). */
 static void run_to_copy(struct aten_call *c) /* self, dtype, layout, device, pin_memory, non_blocking, memory_format */
 {
-	struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor *self = call_operand(c, 0);
 	call_give(c, 0, to(self, call_dtype_or(c, 1, self->dtype), true, format_or(c, 6, ATEN_PRESERVE)));
 }
 static void run_to_dtype_layout(struct aten_call *c) /* the same with copy before memory_format */
 {
-	struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor *self = call_operand(c, 0);
 	call_give(c, 0, to(self, call_dtype_or(c, 1, self->dtype), call_bool(c, 6), format_or(c, 7, ATEN_PRESERVE)));
 }
 static void run_to_dtype(struct aten_call *c) /* self, dtype, non_blocking, copy, memory_format */
 {
-	struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor *self = call_operand(c, 0);
 	call_give(c, 0, to(self, call_dtype_or(c, 1, self->dtype), call_bool(c, 3), format_or(c, 4, ATEN_PRESERVE)));
 }
 static void run_to_device(struct aten_call *c) /* self, device, dtype, ... */
 {
-	struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor *self = call_operand(c, 0);
 	call_give(c, 0, to(self, call_dtype_or(c, 2, self->dtype), call_bool(c, 4), format_or(c, 5, ATEN_PRESERVE)));
 }
 static void run_to_other(struct aten_call *c)
 {
-	struct aten_tensor *self = call_tensor(c, 0);
+	struct aten_tensor *self = call_operand(c, 0);
 	call_give(c, 0, to(self, call_tensor(c, 1)->dtype, call_bool(c, 3), format_or(c, 4, ATEN_PRESERVE)));
 }
 static void run_type_as(struct aten_call *c) { call_give(c, 0, to(call_tensor(c, 0), call_tensor(c, 1)->dtype, false, ATEN_PRESERVE)); }
@@ -273,12 +274,12 @@ static void run_type_as(struct aten_call *c) { call_give(c, 0, to(call_tensor(c,
 static void run_copy(struct aten_call *c)
 {
 	struct aten_tensor *self = call_tensor(c, 0), *out = aten_like(self, self->dtype);
-	aten_copy(out, call_tensor(c, 1));
+	aten_copy(out, call_operand(c, 1));
 	call_give(c, 0, out);
 }
 static void run_copy_(struct aten_call *c)
 {
-	aten_copy(call_tensor(c, 0), call_tensor(c, 1));
+	aten_copy(call_tensor(c, 0), call_operand(c, 1));
 	call_give(c, 0, call_tensor(c, 0));
 }
 

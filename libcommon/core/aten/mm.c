@@ -214,8 +214,13 @@ void aten_mm_plus_mm_out(struct aten_tensor *out, struct aten_tensor *a, struct 
 void aten_int_mm_out(struct aten_tensor *out, struct aten_tensor *self, struct aten_tensor *mat2)
 {
 	need_matrices(out, self, mat2);
-	if (self->dtype != DTYPE_I8 || mat2->dtype != DTYPE_I8 || out->dtype != DTYPE_I32)
-		aten_fail("expected int8 matrices and an int32 output, got %s", dtype_name(self->dtype));
+	if ((self->dtype != DTYPE_I8 && self->dtype != DTYPE_U8) || mat2->dtype != DTYPE_I8 || out->dtype != DTYPE_I32)
+		aten_fail("expected int8 matrices (the first may be uint8) and an int32 output, got %s and %s", dtype_name(self->dtype),
+			  dtype_name(mat2->dtype));
+	if (self->dtype == DTYPE_U8) {
+		self = aten_to_copy(self, DTYPE_I32, ATEN_PRESERVE);
+		mat2 = aten_to_copy(mat2, DTYPE_I32, ATEN_PRESERVE);
+	}
 	mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(self, -1), mat_of(mat2, -1), 0, 1);
 }
 

@@ -521,8 +521,9 @@ struct aten_tensor *aten_fill_fresh(struct aten_tensor *t, char how, int64_t low
 	return t;
 }
 
-/* entry.data: the distribution - u(niform), n(ormal), i(ntegers below a number), l (from one to another) - and whether l(ike) a tensor.
- * [self,] [low,] [high,] [size,] dtype, layout, device, pin_memory[, memory_format] */
+/* entry.data: the distribution - u(niform), n(ormal), i(ntegers below a number), l (from one to another) - and whether l(ike) a tensor, or
+ * with a g(enerator), which must be the default one.
+ * [self,] [low,] [high,] [size,] [generator,] dtype, layout, device, pin_memory[, memory_format] */
 static void run_fresh(struct aten_call *c)
 {
 	const char *how = c->entry->data;
@@ -536,6 +537,8 @@ static void run_fresh(struct aten_call *c)
 		t = aten_empty_like(self, call_dtype_or(c, i, self->dtype), format);
 	} else {
 		struct ints size = call_ints(c, i++);
+		if (how[1] == 'g')
+			aten_need_default_generator(call_is_none(c, i++));
 		t = aten_empty(size.v, size.n, call_dtype_or(c, i, *how == 'u' || *how == 'n' ? aten_default_dtype() : DTYPE_I64));
 	}
 	call_give(c, 0, aten_fill_fresh(t, *how, low, high));
@@ -577,12 +580,16 @@ const struct aten_entry aten_random_entries[] = {
     {"native_dropout", run_native_dropout},
     {"normal_functional", run_normal},
     {"rand", run_fresh, "u"},
+    {"rand.generator", run_fresh, "ug"},
     {"rand_like", run_fresh, "ul"},
     {"randint", run_fresh, "i"},
+    {"randint.generator", run_fresh, "ig"},
     {"randint.low", run_fresh, "l"},
+    {"randint.low_generator", run_fresh, "lg"},
     {"randint_like", run_fresh, "il"},
     {"randint_like.low_dtype", run_fresh, "ll"},
     {"randn", run_fresh, "n"},
+    {"randn.generator", run_fresh, "ng"},
     {"randn_like", run_fresh, "nl"},
     {"randperm", run_randperm},
     {"uniform", run_uniform},

@@ -911,18 +911,26 @@
 "rad2deg(Tensor self) -> Tensor",
 "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ") -> Tensor",
+"rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? de"
+"vice=None, bool? pin_memory=None) -> Tensor",
 "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=N"
 "one, MemoryFormat? memory_format=None) -> Tensor",
 "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pi"
 "n_memory=None) -> Tensor",
+"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=Non"
+"e, Device? device=None, bool? pin_memory=None) -> Tensor",
 "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? devic"
 "e=None, bool? pin_memory=None) -> Tensor",
+"randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, La"
+"yout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bo"
 "ol? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, D"
 "evice? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=Non"
 "e) -> Tensor",
+"randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? d"
+"evice=None, bool? pin_memory=None) -> Tensor",
 "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory="
 "None, MemoryFormat? memory_format=None) -> Tensor",
 "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->"

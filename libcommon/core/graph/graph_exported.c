@@ -184,13 +184,13 @@ static struct slice node_name(struct exported *x, uint32_t obj, struct slice tar
 /* executorch's edge dialect has torch's operators under another name, and some of its own (dim_order_ops). */
 static struct slice read_target(struct exported *x, uint32_t tok)
 {
-	static const char before[] = "executorch.exir.dialects.edge._ops.";
+	static const char *const before[] = {"executorch.exir.dialects.edge._ops.", "executorch.exir.dialects.edge.ops."}; /* exir.save's */
 	const struct slice text = json_text_at(&x->t, tok, &x->b);
 	LOCAL_BUF b = {0};
-	if (!slice_starts(text, before))
-		return graph_text(x->g, graph_intern(x->g, text));
-	buf_addf(&b, "torch.ops.%.*s", SL(slice_behind(text, before)));
-	return graph_text(x->g, graph_intern(x->g, buf_slice(&b)));
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		if (slice_starts(text, before[i]))
+			buf_addf(&b, "torch.ops.%.*s", SL(slice_behind(text, before[i])));
+	return graph_text(x->g, graph_intern(x->g, b.len ? buf_slice(&b) : text));
 }
 
 static int read_node(struct exported *x, uint32_t obj)

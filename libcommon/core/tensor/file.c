@@ -51,7 +51,7 @@ static int read_any(struct tensor_file *f, struct err *err)
 		f->format = formats[i].format;
 		if (formats[i].read(f, err) < 0)
 			return -1;
-		return f->n ? 0 : err_set(err, EXIT_INPUT, "'%s': contains no tensors", f->path);
+		return 0;
 	}
 	return pt_refuse(f, err);
 }
@@ -64,9 +64,9 @@ static struct tensor_file *new_file(const char *path)
 	return f;
 }
 
-static struct tensor_file *read_or_close(struct tensor_file *f, struct err *err)
+static struct tensor_file *read_or_close(struct tensor_file *f, bool empty, struct err *err)
 {
-	if (read_any(f, err) == 0)
+	if (read_any(f, err) == 0 && (f->n || empty || err_set(err, EXIT_INPUT, "'%s': contains no tensors", f->path) == 0))
 		return f;
 	tensor_file_close(f);
 	return NULL;
@@ -81,18 +81,21 @@ static struct tensor_file *open_map(open_fn *open_file, const char *path, struct
 	struct tensor_file *f = new_file(map.path);
 	tensor_state(f)->map = map;
 	tensor_state(f)->bytes = map.bytes;
-	return read_or_close(f, err);
+	return read_or_close(f, false, err);
 }
 
 struct tensor_file *tensor_file_open(const char *path, struct err *err) { return open_map(mapfile_open, path, err); }
 struct tensor_file *tensor_file_copy(const char *path, struct err *err) { return open_map(mapfile_copy, path, err); }
 
-struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err)
+static struct tensor_file *of_bytes(struct slice bytes, const char *path, bool empty, struct err *err)
 {
 	struct tensor_file *f = new_file(path);
 	tensor_state(f)->bytes = bytes;
-	return read_or_close(f, err);
+	return read_or_close(f, empty, err);
 }
+
+struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err) { return of_bytes(bytes, path, false, err); }
+struct tensor_file *tensor_file_some(struct slice bytes, const char *path, struct err *err) { return of_bytes(bytes, path, true, err); }
 
 void tensor_file_close(struct tensor_file *f)
 {

@@ -284,6 +284,15 @@ static int op_new(struct pickle *p, bool keywords)
 	return push_object(p, func, args);
 }
 
+/* An attribute of a tensor subclass that is an object of a class: nothing of it is kept. */
+static int op_new_other(struct pickle *p, bool keywords)
+{
+	uint32_t ignored;
+	if ((keywords && pop(p, &ignored) < 0) || pop(p, &ignored) < 0 || pop(p, &ignored) < 0)
+		return -1;
+	return push(p, pickle_new(p, PICKLE_OTHER));
+}
+
 uint32_t pickle_member(const struct pickle *p, uint32_t dict, const char *key)
 {
 	const struct pickle_node *d = &p->node[dict];
@@ -350,7 +359,7 @@ static int op_build(struct pickle *p)
 	uint8_t kind = p->node[p->stack[p->n_stack - 1]].kind;
 	if (p->objects)
 		return kind == PICKLE_OBJECT ? pickle_add(p, p->stack[p->n_stack - 1], &state, 1) : 0;
-	if (kind != PICKLE_DICT && kind != PICKLE_TENSOR)
+	if (kind != PICKLE_DICT && kind != PICKLE_TENSOR && !(kind == PICKLE_OTHER && p->wrappers))
 		return pickle_fail(p, "refuses to set attributes: only tensors and plain containers are read");
 	return 0;
 }
@@ -436,7 +445,8 @@ static int step(struct pickle *p, unsigned op)
 	case OP_BINPERSID: return op_persistent(p);
 	case OP_BUILD: return op_build(p);
 	case OP_NEWOBJ:
-	case OP_NEWOBJ_EX: return p->objects ? op_new(p, op == OP_NEWOBJ_EX) : unknown(p, op);
+	case OP_NEWOBJ_EX:
+		return p->objects ? op_new(p, op == OP_NEWOBJ_EX) : p->wrappers ? op_new_other(p, op == OP_NEWOBJ_EX) : unknown(p, op);
 	default: return simple(p, op);
 	}
 }

@@ -16,7 +16,7 @@
  *   torch.Size, torch.device, collections.OrderedDict
  *   builtins (__builtin__): set, frozenset, bytes, bytearray, complex; _codecs.encode, protocol 2's form of bytes
  *   torch._utils._rebuild_wrapper_subclass: a tensor subclass (torchao's Int8Tensor) is a dict of its attributes; in a stream that has one,
- *     any other global is a name without meaning, and what it is called for a value without tensors
+ *     any other global is a name without meaning, and what it is called for, or an object of that class, is a value without tensors
  * Any other global is refused by name. Sources: torch 2.13 torch/_utils.py, torch/_tensor.py, torch/serialization.py; the opcodes are
  * those of CPython's Lib/pickletools.py.
  *

@@ -92,6 +92,8 @@ struct tensor_file *tensor_file_open(const char *path, struct err *err);
 struct tensor_file *tensor_file_copy(const char *path, struct err *err);
 /* The same for bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
+/* The same; it may have no tensors: a state dict of a module without parameters. */
+struct tensor_file *tensor_file_some(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);
 /* Bytes of tensor i, inflated if need be (kept until close). For an archive's member, the checksum is verified here (base/io/zip.h); .data
  * alone does not do that. Fails for a tensor on the meta device, which has no data. */

@@ -100,7 +100,7 @@ def fault(c, scene, stream):
         c.unlike("the stream is named as another than the default one", text, r"stream 0x0\b")
 
 
-@check(12, "illegal access in a user's Triton kernel, default stream: the kernel", limit=90)
+@check(12, "illegal access in a user's Triton kernel, default stream: the kernel", limit=130)
 def far(c):
     fault(c, "far", False)
     got = c.tool("aoti-printer", "--ima", "--log=fine.txt", "--", *c.py("jit.py", "fused"))

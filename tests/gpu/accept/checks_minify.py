@@ -72,7 +72,7 @@ def operators(text):
     return sorted(a or b for a, b in found)
 
 
-@check(23, "fxminify: device assert, illegal access, wrong numbers, no memory: each test in a process that it alone can poison", limit=150)
+@check(23, "fxminify: device assert, illegal access, wrong numbers, no memory: each test in a process that it alone can poison", limit=200)
 def minify(c):
     if c.fake:
         return by_command(c)

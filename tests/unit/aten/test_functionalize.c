@@ -8,6 +8,7 @@
 static struct err err;
 
 #define A "torch.ops.aten."
+#define P "torch._functorch.predispatch."
 static const char branches[] =
     "    class yes(torch.nn.Module):\n        def forward(self, a):\n"
     "            v = " A "select.int(a, 0, 0)\n            c = " A "clone.default(v)\n"
@@ -75,6 +76,21 @@ static const struct {
      {"m = " A "zeros.default([3])", "v = " A "ones.default([3])", "h = " A "slice.Tensor(m, 0, 0, 2)",
       "b = " A "batch_norm.default(x, None, None, m, v, True, 0.25, 1e-05, False)", "z = " A "add.Tensor(m, v)", "return (b, z, h)"},
      ""},
+    {"a view in torch.vmap is written to",
+     {"b = " P "_add_batch_dim(x, 1, 1)", "c = " A "clone.default(b)", "v = " A "select.int(c, 0, 1)", "w = " A "mul_.Tensor(v, 10)",
+      "s = " A "slice.Tensor(c, 0, 0, 1)", "u = " A "add_.Tensor(s, w)", "r = " P "_remove_batch_dim(c, 1, 3, 0)",
+      "q = " P "_remove_batch_dim(v, 1, 3, 0)", "return (r, q)"},
+     ""},
+    {"an input is, in torch.vmap",
+     {"b = " P "_add_batch_dim(x, 1, 1)", "v = " A "select.int(b, 0, 1)", "w = " A "add_.Tensor(v, 10)", "y = " A "mul.Tensor(x, 2)",
+      "r = " P "_remove_batch_dim(b, 1, 3, 0)", "return (r, y)"},
+     ""},
+    {"in a region of torch.vmap",
+     {"g = self.g", "b = " P "_add_batch_dim(x, 0, 1)", "c = " A "clone.default(b)",
+      "h = torch.ops.higher_order.wrap_with_set_grad_enabled(False, g, c)", "i = h[0]", "j = h[1]", "w = " A "add_.Tensor(i, 1)",
+      "r = " P "_remove_batch_dim(w, 1, 2, 1)", "q = " P "_remove_batch_dim(j, 1, 2, 0)", "return (r, q)"},
+     "    class g(torch.nn.Module):\n        def forward(self, a):\n            s = " A "sum.default(a)\n            m = " A
+     "mul.Tensor(a, s)\n            n = " A "full.default([2], 3)\n            return (m, n)\n"},
 };
 
 static void read_case(struct graph *g, size_t k)

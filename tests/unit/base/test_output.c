@@ -123,6 +123,20 @@ static void file_aborted(void **state)
 	output_abort(NULL);
 }
 
+static void parts_make_one_file(void **state)
+{
+	(void)state;
+	const struct slice part[] = {SLICE("one"), SLICE(""), SLICE("two")};
+	put("a.txt", "old");
+	assert_int_equal(link("a.txt", "also"), 0);
+	assert_int_equal(output_write("a.txt", part, ARRAY_LEN(part), &err), 0);
+	has("a.txt", "onetwo");
+	has("also", "old"); /* not written in place */
+	assert_int_equal(entries(), 2);
+	assert_int_equal(output_write("missing/a.txt", part, ARRAY_LEN(part), &err), -1);
+	assert_int_equal(err.status, EXIT_ENVIRON);
+}
+
 static void file_where_none_can_be(void **state)
 {
 	(void)state;
@@ -563,6 +577,7 @@ int main(void)
 	    TEST(file_appears_whole),
 	    TEST(file_is_replaced),
 	    TEST(file_aborted),
+	    TEST(parts_make_one_file),
 	    TEST(file_where_none_can_be),
 	    TEST(file_behind_a_link),
 	    TEST(pipe_is_written_in_place),

@@ -198,6 +198,15 @@ static const struct {
 	 "    reader.symint(6)  # s\n    buf0 = reader.storage(None, 64)\n    reader.tensor(buf0, (16,), is_leaf=True)  # a\n") AOT("real"),
      REPRO_CHECK_RUNS,
      "import torch\n\ndef f(x, y):\n    return y * x\n\ntorch.manual_seed(0)\ny = torch.randn(16)\ntorch.compile(f)(6, y)\n", NULL},
+    {"None",
+     HEAD("", "a, b", "        clamp = torch.ops.aten.clamp.default(b, a, 2.0)\n        return (clamp,)\n")
+	 LOAD("    reader.const('a')  # a\n    buf0 = reader.storage(None, 64)\n    reader.tensor(buf0, (16,), is_leaf=True)  # b\n")
+	     AOT("real"),
+     REPRO_CHECK_SAME,
+     "import torch\nfrom torch._dynamo.utils import same\n\ndef f(x, y):\n    return torch.clamp(y, x, 2.0)\n\ntorch.manual_seed(0)\n"
+     "y = torch.randn(16)\nexpected, actual = f(None, y), torch.compile(f)(None, y)\nprint(expected, actual, sep='\\n')\n"
+     "assert same(expected, actual, f(None, y.double()), tol=1e-3, equal_nan=True)\n",
+     NULL},
     {"after dynamo, with a backward",
      HEAD("import toys\n", "a : torch.Tensor", "        relu = torch.relu(a);  a = None\n        return (relu,)\n")
 	 LOAD("    buf0 = reader.storage(None, 64)\n    reader.tensor(buf0, (16,), requires_grad=True, is_leaf=True)  # a\n")
@@ -229,7 +238,7 @@ static const struct {
      "run(torch.compile(f))\n"
      "print(expected, actual, sep='\\n')\nassert same(expected, actual, tol=1e-3, equal_nan=True)\n",
      NULL},
-    {"no tensor", HEAD("", "a", RELU) LOAD("    reader.const('a')  # a\n") AOT("real"), REPRO_CHECK_RUNS, NULL,
+    {"no tensor", HEAD("", "a", RELU) LOAD("    reader.unsupported('a')  # a\n") AOT("real"), REPRO_CHECK_RUNS, NULL,
      "'a' is neither a tensor nor an integer"},
     {"two dtypes in one storage",
      HEAD("", "a, b", "        relu = torch.ops.aten.relu.default(a)\n        return (relu, b)\n")

@@ -146,6 +146,10 @@ static void test_values(void **state)
 	is_kind(SLICE("K\1"
 		      "0N."),
 		PICKLE_NONE, 0);
+	/* An object among the attributes of a tensor subclass. */
+	is_kind(SLICE("ctorch._utils\n_rebuild_wrapper_subclass\n"
+		      "0cmine\nKind\n)\x81}b."),
+		PICKLE_OTHER, 0);
 	struct pickle p;
 	const struct pickle_node *t = top(&p, SLICE("G\x3f\xf8\0\0\0\0\0\0."));
 	assert_true(t->kind == PICKLE_FLOAT && t->f == 1.5);

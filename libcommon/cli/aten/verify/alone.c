@@ -1,4 +1,5 @@
 #include "aten/verify/alone.h"
+#include "aten/verify/around.h"
 #include "aten/verify/cut.h"
 #include "graph/graph_forms.h"
 #include "watch/given.h"
@@ -41,26 +42,6 @@ static struct candidates candidates(const struct alone *a, uint32_t read, bool a
 
 static const struct observed_call *call_of(const struct alone *a, uint32_t call) { return &a->v->o->call[call]; }
 
-static bool same_number(const struct numbers *x)
-{
-	for (int64_t i = 1; i < x->n; i++)
-		if (x->v[i] != x->v[0])
-			return false;
-	return true;
-}
-
-static bool overlaps(const struct observed_tensor *x, const struct observed_tensor *y)
-{
-	return x->to && y->to && x->from < y->to && y->from < x->to;
-}
-
-static bool same_place(const struct observed_tensor *x, const struct observed_tensor *y)
-{
-	const struct tensor_meta *m = &x->v->meta, *n = &y->v->meta;
-	return x->from == y->from && x->to == y->to && m->dtype == n->dtype && tensor_same_sizes(m, n) &&
-	       !memcmp(m->stride, n->stride, (size_t)m->n_dim * sizeof(*m->stride));
-}
-
 /* Can it get other numbers? One number, or the same throughout, equals too many nodes to know which it is. */
 static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 {
@@ -68,13 +49,13 @@ static bool is_varied(const struct alone *a, uint32_t call, uint32_t read)
 	const struct observed_call *c = call_of(a, call);
 	const struct observed_tensor *r = &o->read[read];
 	const struct numbers *x = observed_numbers(o, r);
-	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || same_number(x))
+	if (!x->v || x->n < 2 || x->class == NUMBERS_COMPLEX || !candidates(a, read, true).n || !r->v->file.n || !verify_varies(x))
 		return false;
 	for (uint32_t i = c->read; i < c->read + c->n_reads; i++)
-		if (i != read && overlaps(r, &o->read[i]) && !same_place(r, &o->read[i]))
+		if (i != read && around_overlap(r, &o->read[i]) && !around_same(r, &o->read[i]))
 			return false;
 	for (uint32_t i = c->write; i < c->write + c->n_writes; i++)
-		if (overlaps(r, &o->write[i]) && !same_place(r, &o->write[i]))
+		if (around_overlap(r, &o->write[i]) && !around_same(r, &o->write[i]))
 			return false;
 	return true;
 }
@@ -100,21 +81,14 @@ static bool can_be_tried(const struct alone *a, uint32_t call)
 	return varied && known;
 }
 
-static uint64_t bytes_of(const struct observed_tensor *t)
-{
-	const struct dtype_info *d = dtype_info(t->v->meta.dtype);
-	int64_t n;
-	return d && tensor_numel(&t->v->meta, &n) ? (uint64_t)n * (uint64_t)d->bytes : 0;
-}
-
 static uint64_t size_of_call(const struct alone *a, uint32_t call)
 {
 	const struct observed_call *c = call_of(a, call);
 	uint64_t bytes = 0;
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		bytes += bytes_of(&a->v->o->read[r]);
+		bytes += around_bytes(&a->v->o->read[r]);
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
-		bytes += bytes_of(&a->v->o->write[w]);
+		bytes += around_bytes(&a->v->o->write[w]);
 	return bytes;
 }
 
@@ -358,40 +332,6 @@ static void find_stays(const struct alone *a, uint32_t call, bool *stay)
 
 /* ---- what the probe puts there ---- */
 
-/* In the tensor's own type. */
-static int add_numbers(struct buf *file, struct given_entry e, const struct observed_tensor *t, const double *v, struct err *err)
-{
-	const struct tensor_meta *m = &t->v->meta;
-	struct aten_tensor *own = NULL;
-	ATEN_TRY("numbers")
-	{
-		int64_t stride[ATEN_DIMS];
-		aten_contiguous_strides(m->n_dim, m->size, stride);
-		own = aten_new(m->dtype, m->n_dim, m->size, NULL);
-		aten_copy(own, aten_of_blob((void *)(uintptr_t)v, DTYPE_F64, m->n_dim, m->size, stride, 0));
-		aten_keep(own);
-	}
-	if (ATEN_END)
-		return err_set(err, EXIT_INPUT, "%s", aten_last_error());
-	given_add(file, &e, aten_data(own), bytes_of(t));
-	aten_release(own);
-	return 0;
-}
-
-static int add_recorded(struct buf *file, struct given_entry e, const struct dump *d, const struct dump_value *v, struct err *err)
-{
-	struct dump_tensor t;
-	int64_t bytes;
-	if (!v->file.n)
-		return 0;
-	if (dump_tensor_open(&t, d, v, err) < 0)
-		return -1;
-	if (tensor_is_contiguous(&t.meta) && tensor_extent(&t.meta, &bytes))
-		given_add(file, &e, t.data, (uint64_t)bytes);
-	dump_tensor_close(&t);
-	return 0;
-}
-
 /* Before the call: numbers of that set for the reads among these (bits) that can be varied, for the others what was recorded: the model may
  * have changed its buffers since. After it: what was recorded. */
 static int give_call(const struct alone *a, const struct dump *d, uint32_t run, uint32_t set, uint32_t call, const bool *stay,
@@ -405,23 +345,14 @@ static int give_call(const struct alone *a, const struct dump *d, uint32_t run, 
 		const uint32_t at = i - c->read;
 		if (!(at < 64 ? reads >> at & 1 : reads == UINT64_MAX) || !is_varied(a, call, i) ||
 		    (stay[at] && !aten_is_float(o->read[i].v->meta.dtype))) {
-			r = add_recorded(file, before, d, o->read[i].v, err);
+			r = around_add_recorded(file, before, d, o->read[i].v, err);
 			continue;
 		}
 		double *v = make_numbers(a, i, set);
-		r = add_numbers(file, before, &o->read[i], v, err);
+		r = around_add(file, before, &o->read[i], v, err);
 		free(v);
 	}
-	for (uint32_t i = c->write; i < c->write + c->n_writes; i++)
-		given_add(file, &(struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_TAKE, 0, 0, 0}, NULL,
-			  bytes_of(&o->write[i]));
-	for (uint32_t i = c->read; i < c->read + c->n_reads && !r; i++)
-		r = add_recorded(file, (struct given_entry){run, c->d->call, o->read[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->read[i].v,
-				 err);
-	for (uint32_t i = c->write; i < c->write + c->n_writes && !r; i++)
-		r = add_recorded(file, (struct given_entry){run, c->d->call, o->write[i].v->arg, GIVEN_AFTER, 0, 0, 0}, d, o->write[i].v,
-				 err);
-	return r;
+	return r ? r : around_take_and_restore(file, run, o, call, d, err);
 }
 
 int alone_give(const struct alone *a, const struct dump *d, struct buf *file, struct err *err)
@@ -445,39 +376,6 @@ int alone_give(const struct alone *a, const struct dump *d, struct buf *file, st
 
 /* ---- what it took ---- */
 
-static int numbers_of_bytes(struct numbers *x, const struct tensor_meta *m, const char *bytes)
-{
-	struct aten_tensor *t = NULL;
-	struct err ignored;
-	ATEN_TRY("taken")
-	{
-		int64_t stride[ATEN_DIMS];
-		aten_contiguous_strides(m->n_dim, m->size, stride);
-		t = aten_keep(aten_of_blob((void *)(uintptr_t)bytes, m->dtype, m->n_dim, m->size, stride, 0));
-	}
-	if (ATEN_END)
-		return -1;
-	const int r = numbers_of(x, t, &ignored);
-	aten_release(t);
-	return r;
-}
-
-/* A tensor of the given run, with the numbers of another one. False: missing. */
-static bool take_tensor(struct observed_tensor *to, const struct observed_tensor *base, uint32_t call, uint32_t run, uint32_t number,
-			enum given_when when, struct slice given, struct slice taken)
-{
-	const struct given_file *own = (const void *)given.p, *theirs = (const void *)taken.p;
-	*to = (struct observed_tensor){.v = base->v, .call = call, .from = base->from, .to = base->to, .same = NONE};
-	for (uint64_t i = given_find(own, run, number); i < own->used; i++) {
-		const struct given_entry *e = &own->entry[i];
-		if (e->run != run || e->call != number)
-			break;
-		if (e->when == when && e->arg == base->v->arg && e->bytes == bytes_of(base) && theirs->entry[i].done)
-			return numbers_of_bytes(&to->x, &base->v->meta, taken.p + e->offset) == 0;
-	}
-	return !base->x.v && base->same == NONE;
-}
-
 /* The call-th of o: call `index` of the given run, as it was in this one. False: something is missing. */
 static bool take_call(const struct alone *a, struct observed *o, uint32_t index, uint32_t run, struct slice given, struct slice taken)
 {
@@ -488,10 +386,10 @@ static bool take_call(const struct alone *a, struct observed *o, uint32_t index,
 	o->call[call].read = o->n_reads;
 	o->call[call].write = o->n_writes;
 	for (uint32_t r = 0; r < c->n_reads; r++)
-		all &= take_tensor(&o->read[o->n_reads++], &a->v->o->read[c->read + r], call, run, c->d->call, GIVEN_BEFORE, given, taken);
+		all &= around_take(&o->read[o->n_reads++], &a->v->o->read[c->read + r], call, run, c->d->call, GIVEN_BEFORE, given, taken);
 	for (uint32_t w = 0; w < c->n_writes; w++)
 		all &=
-		    take_tensor(&o->write[o->n_writes++], &a->v->o->write[c->write + w], call, run, c->d->call, GIVEN_TAKE, given, taken);
+		    around_take(&o->write[o->n_writes++], &a->v->o->write[c->write + w], call, run, c->d->call, GIVEN_TAKE, given, taken);
 	return all;
 }
 

@@ -8,6 +8,7 @@ struct hypothesis {
 	int64_t gain;
 	bool output; /* the model returns b as n: no gain required */
 	bool named;  /* n's operator is in the kernel's name */
+	bool turn;   /* both are in the same turn of a loop */
 	double distance;
 };
 
@@ -85,7 +86,9 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 	for (uint32_t i = o->n_inputs; i < o->n_writes; i++) {
 		const struct verify_tensor *t = &v->write[i];
 		const uint32_t c = o->write[i].call;
-		if (i == write || t->empty || t->accused || !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
+		/* The sum of a node's numbers is right already: that another node has the same proves nothing. */
+		if (i == write || t->empty || t->accused || t->derived != NONE || t->counter ||
+		    !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
 			continue;
 		sum += right_now(v, t, &o->write[i].x, w) - (t->n > 0);
 	}
@@ -115,7 +118,7 @@ static double distance(const struct verify *v, const double *got, uint32_t node)
 	return d / (n->squares + 1e-300);
 }
 
-/* With equal gain: the kernel before the operator, the earlier call, the node whose operator is in its name, the
+/* With equal gain: the kernel before the operator, the earlier call, a node of the same turn, the node whose operator is in its name, the
  * closer one. */
 static bool better(const struct verify *v, const struct hypothesis *a, const struct hypothesis *b)
 {
@@ -126,6 +129,8 @@ static bool better(const struct verify *v, const struct hypothesis *a, const str
 		return x->compiled;
 	if (x != y)
 		return x < y;
+	if (a->turn != b->turn)
+		return a->turn;
 	if (a->named != b->named)
 		return a->named;
 	return a->distance < b->distance;
@@ -173,12 +178,6 @@ static bool says_nothing(const struct verify *v, const struct numbers *b)
 	return v->ref->n_unknown && b->class == NUMBERS_FLOAT && b->nan + b->inf >= (uint64_t)b->n;
 }
 
-static bool is_inside(const struct verify *v, uint32_t call)
-{
-	const struct observed_call *c = &v->o->call[call];
-	return c->n_writes && verify_inside(&v->o->write[c->write]);
-}
-
 /* If iterations are not unrolled: what is passed along inside a branch or a loop is not a node, even if it resembles one (a counter). */
 static bool stays_inside(const struct verify *v, uint32_t write)
 {
@@ -186,7 +185,7 @@ static bool stays_inside(const struct verify *v, uint32_t write)
 	bool outside = !verify_inside(&o->write[write]);
 	for (uint32_t k = 0; k < o->write[write].n_links && !outside; k++) {
 		const uint32_t c = o->read[o->link[o->write[write].link + k]].call;
-		outside = c == NONE || (o->call[c].n_writes && !is_inside(v, c));
+		outside = c == NONE || (o->call[c].n_writes && !verify_is_inside(v, c));
 	}
 	return !outside;
 }
@@ -194,12 +193,7 @@ static bool stays_inside(const struct verify *v, uint32_t write)
 /* A weight with one number throughout (a norm's ones) matches anything filled with it: that a kernel should have made it proves nothing. */
 static bool plain_weight(const struct verify *v, uint32_t node, const struct numbers *x)
 {
-	int64_t i = 1;
-	if (!reference_is_weight(v->ref, node))
-		return false;
-	while (i < x->n && x->v[i] == x->v[0])
-		i++;
-	return i >= x->n;
+	return reference_is_weight(v->ref, node) && !verify_varies(x);
 }
 
 /* An operator without tensor inputs (rand) cannot have had a wrong input. */
@@ -210,8 +204,8 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 	const struct verify_tensor *t = &v->write[write];
 	const struct observed_tensor *b = &v->o->write[write];
 	uint32_t n;
-	if (t->empty || t->accused || b->call == NONE || reads_nothing(v, b->call) || (t->expect == NONE && says_nothing(v, &b->x)) ||
-	    (!v->ref->unrolled.now && stays_inside(v, write)))
+	if (t->empty || t->accused || t->counter || b->call == NONE || reads_nothing(v, b->call) ||
+	    (t->expect == NONE && says_nothing(v, &b->x)) || (!v->ref->unrolled.now && stays_inside(v, write)))
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -222,6 +216,7 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 			continue;
 		h.output = t->expect == h.node;
 		h.named = in_name(v, b->call, h.node);
+		h.turn = verify_is_inside(v, b->call) && verify_turn_of(v, h.node) == verify_turn(v, b->call);
 		try_one(v, suspect, &h, best);
 	}
 }
@@ -238,7 +233,7 @@ static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, boo
 				continue;
 			tried[w] = true;
 			try_write(v, suspect, w, best);
-			if (!o->call[from].compiled || is_inside(v, from))
+			if (!o->call[from].compiled || verify_is_inside(v, from))
 				try_producers(v, suspect, from, tried, best);
 		}
 }
@@ -277,9 +272,7 @@ static uint32_t culprit(const struct verify *v, uint32_t call, bool *given)
 /* The first of the calls before this one that are in the same branch or loop, or control it; NONE: it is the only one. */
 static uint32_t inside_from(const struct verify *v, uint32_t call)
 {
-	uint32_t first = call;
-	for (uint32_t c = call; is_inside(v, call) && c-- > 0 && (is_inside(v, c) || !v->o->call[c].compiled);)
-		first = is_inside(v, c) && v->o->call[c].compiled ? c : first;
+	const uint32_t first = verify_inside_from(v, call);
 	return first == call ? NONE : first;
 }
 
@@ -289,10 +282,10 @@ static bool parts_here(const struct verify *v, uint32_t call)
 	const struct observed_call *c = &v->o->call[call];
 	bool wrong = false;
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++)
-		if (!v->read[r].n && !v->read[r].empty)
+		if (!v->read[r].n && !v->read[r].empty && !v->read[r].counter)
 			return false;
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
-		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE;
+		wrong |= !v->write[w].n && !v->write[w].empty && v->write[w].derived == NONE && !v->write[w].counter;
 	return wrong;
 }
 
@@ -304,7 +297,7 @@ static uint32_t inside_parted(const struct verify *v, uint32_t *call)
 	uint32_t first = NONE;
 	bool many = false;
 	for (uint32_t c = from; from != NONE && v->ref->unrolled.now && c <= *call; c++) {
-		if (!v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+		if (!v->o->call[c].compiled || !verify_is_inside(v, c) || !parts_here(v, c))
 			continue;
 		many |= first != NONE && !slice_eq(v->o->call[c].d->name, v->o->call[first].d->name);
 		first = first == NONE ? c : first;
@@ -353,7 +346,7 @@ static struct hypothesis question_turns(struct verify *v, uint32_t suspect)
 {
 	struct hypothesis best = {.write = NONE};
 	for (uint32_t c = 0; v->ref->unrolled.now && c <= suspect && best.write == NONE; c++) {
-		if (v->questioned[c] || !v->o->call[c].compiled || !is_inside(v, c) || !parts_here(v, c))
+		if (v->questioned[c] || !v->o->call[c].compiled || !verify_is_inside(v, c) || !parts_here(v, c))
 			continue;
 		v->questioned[c] = c != suspect;
 		for (uint32_t w = v->o->call[c].write; w < v->o->call[c].write + v->o->call[c].n_writes; w++)
@@ -373,7 +366,7 @@ static void accuse_turns(struct verify *v, const struct hypothesis *h)
 			   rest = slice_behind(name, ".");
 	uint32_t same = call;
 	long long turn = 0;
-	if (is_inside(v, call) && rest.n && inside_parted(v, &same) == NONE && same == call)
+	if (verify_is_inside(v, call) && rest.n && inside_parted(v, &same) == NONE && same == call)
 		for (uint32_t c = 0; c < call && turn < MOST_TURNS; c++) {
 			struct buf b = {0};
 			if (!slice_eq(v->o->call[c].d->name, v->o->call[call].d->name))

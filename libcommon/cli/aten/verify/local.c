@@ -211,7 +211,7 @@ static enum effect effect_of(const struct verify *v, uint32_t write, uint8_t *kn
 		return EFFECT_UNKNOWN;
 	if (t->empty)
 		return w->x.v ? EFFECT_RIGHT : EFFECT_UNKNOWN;
-	if (t->derived != NONE || t->accused)
+	if (t->derived != NONE || t->accused || t->counter)
 		return EFFECT_RIGHT;
 	if (known[write])
 		return (enum effect)known[write];

@@ -193,6 +193,14 @@ const struct verify_match *verify_written_as(const struct verify *v, uint32_t wr
 	return m;
 }
 
+bool verify_varies(const struct numbers *x)
+{
+	int64_t i = 1;
+	while (x->v && i < x->n && x->v[i] == x->v[0])
+		i++;
+	return x->v && i < x->n;
+}
+
 bool verify_inside(const struct observed_tensor *w)
 {
 	const char *at = slice_find(w->v->buffer, "_graph_");
@@ -220,7 +228,7 @@ bool verify_bad(const struct verify *v, uint32_t write)
 struct verify_finding *verify_add(struct verify *v, uint32_t call, uint32_t write, uint32_t node)
 {
 	struct verify_finding *f = &PUSH_TO(v->finding, v->n_findings, v->cap_findings);
-	*f = (struct verify_finding){.call = call, .write = write, .node = node, .others = NONE, .at = -1};
+	*f = (struct verify_finding){.call = call, .write = write, .tensor = write, .node = node, .others = NONE, .at = -1};
 	return f;
 }
 

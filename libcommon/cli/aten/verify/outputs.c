@@ -181,12 +181,15 @@ static void mark_producers(const struct verify *v, const struct observed_tensor 
 	for (uint32_t k = 0; k < r->n_links; k++) {
 		const uint32_t w = v->o->link[r->link + k], call = v->o->write[w].call;
 		const struct verify_tensor *t = &v->write[w];
-		if (call != NONE && (even_if_node || (!t->n && !t->empty && t->derived == NONE)))
+		if (call != NONE && (even_if_node || (!t->n && !t->empty && t->derived == NONE && !t->counter)))
 			marked[call] = true;
 	}
 }
 
-static bool is_open_read(const struct verify *v, uint32_t read) { return !v->read[read].n && !v->read[read].empty; }
+static bool is_open_read(const struct verify *v, uint32_t read)
+{
+	return !v->read[read].n && !v->read[read].empty && !v->read[read].counter;
+}
 
 /* From the marked calls to those before them. Compiled ones are suspects, except `but`. */
 static void collect(struct verify *v, bool *marked, uint32_t but, bool only_open, struct verify_finding *f)

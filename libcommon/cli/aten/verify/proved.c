@@ -134,7 +134,7 @@ static bool prove_call(struct verify *v, const struct verify *other, uint32_t ca
 	row->why = NULL;
 	for (uint32_t w = 0; known && w < c->n_writes; w++) {
 		struct verify_tensor *t = &v->write[c->write + w];
-		if (t->n || t->empty || t->accused)
+		if (t->n || t->empty || t->accused || t->counter || !verify_varies(&v->o->write[c->write + w].x))
 			continue;
 		const bool proved = prove_write(v, other, &k, call, c->write + w, other->o->call[there].write + w);
 		any |= proved;

@@ -39,15 +39,6 @@ static struct aten_tensor *tensor_of(const struct observed_tensor *b, const int6
 	return ATEN_END ? NULL : t;
 }
 
-/* One number, or the same throughout, proves nothing. */
-static bool tells(const struct numbers *x)
-{
-	int64_t i = 1;
-	while (i < x->n && x->v[i] == x->v[0])
-		i++;
-	return x->v && x->n > 1 && i < x->n && !x->nan;
-}
-
 /* How many tensors match one of the nodes that can be computed now, and matched none before? */
 static uint32_t gain(struct verify *v, const bool *is_node, uint32_t write, const uint32_t *newly, uint32_t n)
 {
@@ -56,7 +47,7 @@ static uint32_t gain(struct verify *v, const bool *is_node, uint32_t write, cons
 	for (uint32_t i = v->o->n_inputs; i < v->o->n_writes; i++) {
 		const struct numbers *x = &v->o->write[i].x;
 		bool is = false;
-		for (uint32_t k = 1; k < n && !is && i != write && !is_node[i] && tells(x); k++) {
+		for (uint32_t k = 1; k < n && !is && i != write && !is_node[i] && verify_varies(x) && !x->nan; k++) {
 			struct numbers *y = reference_numbers(v->ref, newly[k]);
 			is = y && numbers_match(x, y, 0, &l);
 		}
@@ -89,7 +80,7 @@ static struct pair_of best_pair(struct verify *v, const bool *is_node, uint32_t 
 	int n_dim;
 	for (uint32_t w = v->o->n_inputs; w < v->o->n_writes; w++) {
 		const struct observed_tensor *b = &v->o->write[w];
-		if (is_node[w] || !tells(&b->x))
+		if (is_node[w] || !verify_varies(&b->x) || b->x.nan)
 			continue;
 		for (uint32_t i = ref->program->n_inputs; i < ref->n && *trials < MOST_TRIALS; i++) {
 			if (ref->known[i] || !sizes_of(ref, i, b, size, &n_dim))

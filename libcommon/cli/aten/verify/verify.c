@@ -37,6 +37,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	for (uint32_t r = 0; r < o->n_reads; r++)
 		v->read[r].expect = v->read[r].derived = NONE;
 	find_down(v);
+	verify_counters(v);
 	v->taken = xcalloc(ref->n + 1, sizeof(*v->taken));
 	verify_drawn(v);
 	verify_unknown(v);

@@ -53,6 +53,7 @@ struct verify_tensor {
 	bool empty;            /* no elements, or no numbers: not judged */
 	bool accused;          /* it is not a node, and is treated as the one in m */
 	bool adopted;          /* its numbers are taken for those of a node that cannot be computed (unknown.c) */
+	bool counter;          /* a loop's counter or its condition, which need not be in the graph, as it should be (turns.c) */
 	bool unknown;          /* the model leaves it in a buffer, and what that should be could not be computed */
 	enum verify_what what; /* of a kernel's write, for verify_row.what of its call, unless that is WRONG */
 };
@@ -66,7 +67,8 @@ struct verify_row {
 };
 struct verify_finding {
 	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
-	uint32_t write;                 /* the tensor */
+	uint32_t write;                 /* the tensor; NONE: it is not the call's own */
+	uint32_t tensor;                /* the tensor that is treated as the node, whoever wrote it */
 	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
 	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
@@ -76,6 +78,8 @@ struct verify_finding {
 	double got, want;               /* in float64; the real part of complex numbers */
 	double compiled_ulp, eager_ulp; /* subtle */
 	uint32_t suspect, n_suspects;   /* in verify.suspect: it may be one of these calls, whose results it read and the graph lacks */
+	uint32_t narrowed, n_narrowed;  /* likewise: it was a choice of these calls until they were run again (narrow.h); 0: it was not */
+	uint32_t kept, n_kept;          /* likewise: then of these */
 };
 
 /* What the model returns or leaves in a buffer or an input, end to end: compared with the graph before any kernel is accused. */
@@ -145,11 +149,21 @@ bool verify_bad(const struct verify *v, uint32_t write);
 /* A tensor of a branch or a loop's body (torch 2.13, torch/_inductor/codegen/wrapper.py, SubgraphPythonWrapperCodegen: names begin with the
  * graph's): its nodes are not those of the root. */
 bool verify_inside(const struct observed_tensor *w);
+/* Does the call write such tensors? The first compiled call of the same branches and loops, which may be this one. */
+bool verify_is_inside(const struct verify *v, uint32_t call);
+uint32_t verify_inside_from(const struct verify *v, uint32_t call);
+/* In which turn of its loop, and in which one a node is; NONE: in none. */
+uint32_t verify_turn(const struct verify *v, uint32_t call);
+uint32_t verify_turn_of(const struct verify *v, uint32_t node);
+/* Finds the tensors that are a loop's counter or its condition, and as they should be in this turn. */
+void verify_counters(struct verify *v);
 bool verify_output_right(const struct verify *v, uint32_t read);
 static inline bool verify_down(const struct verify *v, uint32_t call, uint32_t from)
 {
 	return v->down[from * v->words + call / 64] >> call % 64 & 1;
 }
+/* Has it two different numbers? One, or the same throughout, equals too many nodes to prove anything. */
+bool verify_varies(const struct numbers *x);
 bool verify_holds(const struct verify_tensor *t, uint32_t node);
 bool verify_reads(const struct verify *v, uint32_t call, uint32_t node);
 /* Do the model's outputs agree with the graph? Before step 2. After step 3: is that explained, and which calls can be it? */

@@ -363,6 +363,18 @@ int output_commit(struct output *o, struct err *err)
 	return 0;
 }
 
+int output_write(const char *path, const struct slice *part, size_t n, struct err *err)
+{
+	struct output *o = output_file(path, err);
+	int status = o ? 0 : -1;
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = write_all(output_fd(o), part[i].p, part[i].n, path, err);
+	if (status == 0)
+		return output_commit(o, err);
+	output_abort(o);
+	return -1;
+}
+
 static void take_away(struct output *o)
 {
 	if (o->far)

@@ -23,6 +23,8 @@ struct output *output_file(const char *path, struct err *err);
 /* is_ours(dir fd): may this existing folder be replaced? An empty folder always may. */
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err);
 int output_fd(const struct output *o);
+/* A whole file, of these parts one after another. */
+int output_write(const char *path, const struct slice *part, size_t n, struct err *err);
 /* Removes a folder that was created in an output directory. */
 void output_discard(const struct output *o, const char *name);
 /* "FOLDER/NAME": the name of an output folder's file in errors. Valid in this thread until the next call. */

@@ -122,6 +122,10 @@ static void add_arguments(const struct plain_writer *w, const char *as, struct b
 			buf_addf(b, "%" PRId64, in->number);
 			continue;
 		}
+		if (in->kind == REPRO_CONST) { /* as torch's InputReader reads it */
+			buf_adds(b, "None");
+			continue;
+		}
 		const int t = in->layout->dtype;
 		buf_add_slice(b, w->name[i]);
 		buf_adds(b, t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 ? as : "");

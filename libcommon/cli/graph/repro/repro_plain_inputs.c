@@ -313,9 +313,9 @@ static int check_input(struct plain_writer *w, const struct plan_input *in)
 {
 	const struct plan_storage *s;
 	int64_t bytes;
-	if (in->kind != REPRO_TENSOR && in->kind != REPRO_SYMINT)
+	if (in->kind != REPRO_TENSOR && in->kind != REPRO_SYMINT && in->kind != REPRO_CONST)
 		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is neither a tensor nor an integer", SLN(in->name, 100));
-	if (in->kind == REPRO_SYMINT)
+	if (in->kind != REPRO_TENSOR)
 		return 0;
 	const int dtype = in->layout->dtype;
 	if (in->extra.n || !(is_float(dtype) || is_converted(dtype) || dtype_is_integer(dtype)))

@@ -348,6 +348,14 @@ static struct component_view judge_native(const struct witnesses *w, uint32_t ro
 	return v;
 }
 
+/* A kernel's error on a GPU: the call that reports it does not show which kernel it was. */
+static bool is_noticed_later(const struct facts *f, const struct fact_known *known)
+{
+	static const char *const patterns[] = {"illegal-memory-access", "device-assert", "misaligned-address", "kernel-launch-failure",
+					       "launch-timeout"};
+	return known && slice_any(facts_text(f, known->pattern), patterns, slice_is);
+}
+
 struct component_view component_judge(const struct witnesses *w, uint32_t row)
 {
 	if (w->x->facts->failure[row].native)
@@ -484,6 +492,11 @@ struct component_view component_judge(const struct witnesses *w, uint32_t row)
 				       "%.*s\nfxexplain run --recheck -- python app.py    # a program in Python: does it crash without "
 				       "torch.compile, too?",
 				       SL(v.minify));
+	if (v.component == COMPONENT_RUNTIME && is_noticed_later(f, known) && r->frames != NONE) {
+		v.title = SLICE("a kernel on the GPU, of compiled code or of eager: the call that reports it came later");
+		v.experiment = SLICE("CUDA_LAUNCH_BLOCKING=1 python app.py    # fails at the kernel itself");
+		v.minify = SLICE("fxminify -- python app.py    # which graph fails, and the smallest that still does");
+	}
 	evidence_eager(x, r, &v);
 	return v;
 }

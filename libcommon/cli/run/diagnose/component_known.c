@@ -33,8 +33,8 @@ struct fact_known *component_known_in(const struct witnesses *w, const struct fa
 		else
 			high = mid;
 	}
-	for (uint32_t n = 0; low < f->n_known && n < 16; low++, n++) {
-		struct fact_known *k = &f->known[w->known_line[low]];
+	for (uint32_t i = low, n = 0; i < f->n_known && n < 16; i++, n++) {
+		struct fact_known *k = &f->known[w->known_line[i]];
 		if (k->src.input != r->src.input)
 			break;
 		if (!component_quoted(reason, facts_text(f, k->quote)))
@@ -42,6 +42,12 @@ struct fact_known *component_known_in(const struct witnesses *w, const struct fa
 		if (same)
 			k->told |= k->pattern == same->pattern;
 		else
+			better(&best, k);
+	}
+	/* A repeated message is known at its first place. */
+	for (uint32_t i = low, n = 0; i-- > 0 && n < 16 && !best && !same; n++) {
+		struct fact_known *k = &f->known[w->known_line[i]];
+		if (k->src.input == r->src.input && component_quoted(reason, facts_text(f, k->quote)))
 			better(&best, k);
 	}
 	return best;

@@ -1,6 +1,6 @@
 #include "aten/interp/functionalize.h"
 
-#include "aten/interp/interp.h"
+#include "aten/interp/interp_part.h"
 
 /* ---- what operators do to memory ---- */
 
@@ -63,7 +63,7 @@ static enum sharing sharing(const struct graph *g, uint32_t node)
 	struct err ignored;
 	if (n->op != GRAPH_CALL_FUNCTION)
 		return SHARES_NOTHING;
-	if (graph_is_getitem(g, node) || aliases_silently(bare_op(g, node)))
+	if (graph_is_getitem(g, node) || aliases_silently(bare_op(g, node)) || interp_vmap_has(graph_text(g, n->target)))
 		return SHARES_AS_VIEW;
 	if (slice_starts(graph_text(g, n->target), "torch.ops.higher_order."))
 		return SHARES_SOMEHOW;

@@ -6,14 +6,14 @@
 
 /* ---- calls ---- */
 
-static int take_operands(struct activation *a, const struct gnode *node, struct interp_operands *o)
+int interp_operands(struct activation *a, const struct gnode *node, uint32_t from, struct interp_operands *o)
 {
 	const struct graph *g = a->run->g;
-	*o = (struct interp_operands){.n = node->n_args, .n_named = node->n_kwargs};
+	*o = (struct interp_operands){.n = node->n_args - from, .n_named = node->n_kwargs};
 	o->arg = arena_alloc(&a->arena, (o->n + 1) * sizeof(*o->arg));
 	o->named = arena_alloc(&a->arena, (o->n_named + 1) * sizeof(*o->named));
 	for (uint32_t i = 0; i < o->n; i++)
-		if (interp_operand(a, g->value[node->args + i], &o->arg[i]) < 0)
+		if (interp_operand(a, g->value[node->args + from + i], &o->arg[i]) < 0)
 			return -1;
 	for (uint32_t i = 0; i < o->n_named; i++) {
 		o->named[i].name = graph_text(g, g->value[node->kwargs + 2 * i].text);
@@ -40,11 +40,11 @@ static int call_function(struct activation *a, const struct gnode *node, struct 
 	struct interp *run = a->run;
 	const struct slice hop = interp_without(graph_text(run->g, node->target), "torch.ops.higher_order.");
 	struct interp_operands o;
-	if (hop.p && run->levels && run->levels[run->node])
+	if (hop.p && run->levels && run->levels[run->node] && !interp_vmap_region(graph_text(run->g, node->target)))
 		return interp_bad(run, "unsupported within torch.vmap");
 	if (hop.p)
 		return interp_hop(a, hop, out);
-	if (take_operands(a, node, &o) < 0)
+	if (interp_operands(a, node, 0, &o) < 0)
 		return -1;
 	const int r = interp_vmap(a, node, &o, out);
 	return r > 0 ? interp_call_node(run, node, &o, out) : r;
@@ -269,19 +269,26 @@ int interp_run(const struct graph *g, const struct aten_value *input, size_t n, 
 
 /* ---- before a run ---- */
 
+/* What a node calls: with_effects is its operator. */
+static struct slice called(const struct graph *g, uint32_t node)
+{
+	const uint32_t effect = interp_effect(g, node);
+	return effect != NONE ? interp_without(graph_text(g, effect), "torch.ops.") : graph_op_text(g, node);
+}
+
 static bool runs(const struct graph *g, const struct interp_more *more, uint32_t node)
 {
-	const struct slice target = graph_text(g, g->node[node].target), hop = interp_without(target, "torch.ops.higher_order.");
-	struct aten_op op;
+	const struct slice target = graph_text(g, g->node[node].target), op = called(g, node), hop = interp_without(op, "higher_order.");
+	struct aten_op found;
 	struct err ignored;
 	if (hop.p)
 		return interp_hop_has(hop);
-	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_vmap_has(target) ||
-	    interp_check_has(graph_op_text(g, node)) || interp_functional_has(target))
+	if (slice_is(target, "_operator.getitem") || interp_scalar_has(target) || interp_vmap_has(target) || interp_check_has(op) ||
+	    interp_functional_has(target))
 		return true;
-	if (aten_find(&op, target, &ignored) < 0)
-		return more && more->has(more->user, graph_op_text(g, node));
-	aten_op_release(&op);
+	if (aten_find(&found, op, &ignored) < 0)
+		return more && more->has(more->user, op);
+	aten_op_release(&found);
 	return true;
 }
 
@@ -295,7 +302,7 @@ size_t interp_missing(const struct graph *g, const struct interp_more *more, str
 		const uint32_t target = g->node[i].target;
 		if (graph_computes(&g->node[i]) && times[target] && !runs(g, more, i)) {
 			if (found < n)
-				v[found] = (struct interp_missing){graph_op_text(g, i), times[target]};
+				v[found] = (struct interp_missing){called(g, i), times[target]};
 			found++;
 		}
 		times[target] = 0;

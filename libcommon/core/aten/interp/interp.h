@@ -8,8 +8,8 @@
  * What runs
  *  - call_function of torch.ops.aten.*; of Python's and torch's functions over numbers (_operator.mul, torch.sym_max, math.ceil: sizes
  *    that are symbols are numbers here); getitem; the assertions that torch.export leaves in a graph: a failing one ends the run.
- *  - Higher-order operators, and the calls of torch.vmap: docs/user/GRAPHS.md has them all. with_effects and user's Triton kernels are
- *    refused by name.
+ *  - Higher-order operators, and the calls of torch.vmap: docs/user/GRAPHS.md has them all. Triton kernels of the user's own and parts
+ *    that executorch lowered are refused by name.
  *  - In-place operators change their operand: a graph before functionalization runs as in eager, including aliases and views. Inputs may
  *    then be written to: check with interp_writes(). To keep values (.seen, interp_eval), functionalize the graph first (functionalize.h;
  *    program_functionalize): in g->functional no operator changes a value, values are snapshots, and any node can be evaluated again, also
@@ -74,5 +74,7 @@ struct interp_missing {
 	uint32_t n;
 };
 size_t interp_missing(const struct graph *g, const struct interp_more *more, struct interp_missing *v, size_t n);
+/* "a Triton kernel of your own, which only Triton runs": why an operator cannot be run here at all; NULL: another operator. */
+const char *interp_why_missing(struct slice op);
 
 #endif

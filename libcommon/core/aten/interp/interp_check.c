@@ -2,7 +2,7 @@
  * torch/fx/passes/runtime_assert.py), sizes and numbers of a tensor. */
 #include "aten/interp/interp_part.h"
 
-enum check_op { C_PART, C_SIZE, C_STRIDE, C_NUMEL, C_OFFSET, C_ITEM, C_ASSERT, C_METADATA, C_RANGE };
+enum check_op { C_PART, C_SIZE, C_STRIDE, C_NUMEL, C_OFFSET, C_ITEM, C_ASSERT, C_METADATA, C_NOTHING };
 static const struct check_row {
 	const char *name;
 	enum check_op op;
@@ -20,8 +20,9 @@ static const struct check_row {
     {"aten._functional_assert_async.msg", C_ASSERT},
     {"aten._functional_assert_scalar.default", C_ASSERT},
     {"aten._assert_tensor_metadata.default", C_METADATA},
-    {"aten.sym_constrain_range.default", C_RANGE},
-    {"aten.sym_constrain_range_for_size.default", C_RANGE},
+    {"aten._print.default", C_NOTHING}, /* prints nothing here */
+    {"aten.sym_constrain_range.default", C_NOTHING},
+    {"aten.sym_constrain_range_for_size.default", C_NOTHING},
 };
 
 static const struct check_row *find_check(struct slice op)
@@ -104,7 +105,7 @@ int interp_check(struct interp *run, struct slice op, const struct aten_value *a
 	if (!row)
 		return 1;
 	*out = (struct aten_value){.kind = ATEN_NONE};
-	if (row->op == C_RANGE)
+	if (row->op == C_NOTHING)
 		return 0;
 	if (row->op == C_PART)
 		return part(run, arg, n, out);

@@ -11,6 +11,20 @@ struct hop {
 	const struct gnode *node;
 };
 
+const char *interp_why_missing(struct slice op)
+{
+	static const char *const why[][2] = {
+	    {"higher_order.call_torchbind", "a method of a torchbind object, whose code is not in the file"},
+	    {"higher_order.executorch_call_delegate", "a part that executorch lowered, which only its backend runs"},
+	    {"higher_order.triton_kernel_wrapper_functional", "a Triton kernel of your own, which only Triton runs"},
+	    {"higher_order.triton_kernel_wrapper_mutation", "a Triton kernel of your own, which only Triton runs"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(why); i++)
+		if (slice_is(op, why[i][0]))
+			return why[i][1];
+	return NULL;
+}
+
 bool interp_hop_has(struct slice name)
 {
 	/* The comments are their rows in docs/user/GRAPHS.md (scripts/gen-operators). */
@@ -21,8 +35,10 @@ bool interp_hop_has(struct slice name)
 	    "hints_wrapper",      /* its body; hints are for the compiler */
 	    "invoke_subgraph",    /* its body: a nested compile region */
 	    "map_impl",           /* torch.map: row by row, the results stacked */
+	    "print",              /* nothing is printed */
 	    "scan",               /* row by row, with the carried values */
 	    "while_loop",         /* until its condition is false; a million times at most */
+	    "with_effects",       /* its operator; the token is passed on */
 	    "wrap_with_autocast", /* on: its body with the casts of torch.autocast for its device, operator by operator; off: its body */
 	    "wrap_with_set_grad_enabled", /* its body */
 	};
@@ -365,6 +381,55 @@ static int map_impl(const struct hop *h, struct leaves *l, struct aten_value *ou
 	return run_scan(h->run, &s, 0, out);
 }
 
+/* ---- with_effects(token, op, *args, **kwargs): the token, and op's results (torch 2.13, torch/_higher_order_ops/effects.py) ---- */
+
+uint32_t interp_effect(const struct graph *g, uint32_t node)
+{
+	const struct gnode *n = &g->node[node];
+	if (!slice_is(graph_text(g, n->target), "torch.ops.higher_order.with_effects") || n->n_args < 2)
+		return NONE;
+	const struct gvalue *op = &g->value[n->args + 1];
+	return op->kind == GV_NAME ? op->text : NONE;
+}
+
+static int call_effect(const struct hop *h, uint32_t target, const struct interp_operands *o, struct aten_value *out)
+{
+	struct interp *run = h->run;
+	const struct slice text = graph_text(run->g, target), op = interp_without(text, "torch.ops.");
+	if (slice_is(op, "higher_order.print"))
+		return *out = (struct aten_value){.kind = ATEN_NONE}, 0;
+	int r = interp_check(run, op, o->arg, o->n, o->named, o->n_named, out);
+	if (r > 0)
+		r = interp_more(run, target, op, o, out);
+	const struct aten_op *found = r > 0 ? interp_find(run, target) : NULL;
+	return found ? interp_call_op(run, found, o, out) : r > 0 ? -1 : r;
+}
+
+static int with_effects(const struct hop *h, struct aten_value *out)
+{
+	const uint32_t target = interp_effect(h->run->g, h->run->node);
+	struct interp_operands o;
+	struct aten_value token, result;
+	if (target == NONE)
+		return interp_bad(h->run, "its operand 1 (op) is not an operator");
+	if (operand_value(h, 0, "token", &token) < 0 || interp_operands(h->a, h->node, 2, &o) < 0)
+		return -1;
+	if (call_effect(h, target, &o, &result) < 0)
+		return -1;
+	const uint32_t n = result.kind == ATEN_LIST ? result.n : 1;
+	*out = (struct aten_value){.kind = ATEN_LIST, .item = xcalloc(n + 1, sizeof(*out->item))};
+	if (interp_share(h->run, token, &out->item[0]) < 0) {
+		free(out->item);
+		aten_value_release(&result);
+		return -1;
+	}
+	out->n = n + 1;
+	memcpy(out->item + 1, result.kind == ATEN_LIST ? result.item : &result, n * sizeof(result));
+	if (result.kind == ATEN_LIST)
+		free(result.item);
+	return 0;
+}
+
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 {
 	const struct hop h = {.a = a, .run = a->run, .node = &a->run->g->node[a->run->node]};
@@ -388,6 +453,10 @@ int interp_hop(struct activation *a, struct slice name, struct aten_value *out)
 		r = autocast(&h, l, out);
 	else if (slice_is(name, "flex_attention"))
 		r = interp_flex(a, out);
+	else if (slice_is(name, "with_effects"))
+		r = with_effects(&h, out);
+	else if (slice_is(name, "print"))
+		*out = (struct aten_value){.kind = ATEN_NONE}, r = 0;
 	else if (slice_is(name, "hints_wrapper")) /* (body, (operands), {}, hints={...}): the hints are for the compiler */
 		r = call_one(&h, 0, "body_fn", 1, l, out);
 	else

@@ -48,6 +48,8 @@ struct interp_operands {
 	struct aten_named *named;
 	size_t n, n_named;
 };
+/* A node's, but for the first `from`, in the activation's arena. */
+int interp_operands(struct activation *a, const struct gnode *node, uint32_t from, struct interp_operands *o);
 /* The operator named by a target (text of the graph), or NULL with an error in run->err; and a call of it: several results become a
  * list. */
 const struct aten_op *interp_find(struct interp *run, uint32_t target);
@@ -76,7 +78,14 @@ int interp_call_node(struct interp *run, const struct gnode *node, struct interp
 
 /* interp_vmap.c: calls of torch.vmap, and operators whose operands have lanes. 1: neither. Changes o->arg. */
 int interp_vmap(struct activation *a, const struct gnode *node, struct interp_operands *o, struct aten_value *out);
+
+/* predispatch.c: the calls of torch.vmap, and the level that one names. */
+enum vmap_call { VMAP_NONE, VMAP_NOTHING, VMAP_ADD, VMAP_REMOVE };
+enum vmap_call interp_vmap_call(struct slice target);
 bool interp_vmap_has(struct slice target);
+uint32_t interp_level_bit(const struct graph *g, const struct gnode *n, uint32_t at);
+/* interp_levels.c: the lanes of each node. */
+bool interp_vmap_region(struct slice target);   /* a higher-order operator whose body may have lanes */
 uint32_t *interp_levels(const struct graph *g); /* for struct interp; NULL: the graph has no torch.vmap */
 
 /* interp_flex.c: the node is flex_attention; the levels of its subgraphs' inputs (interp_levels); its value. */
@@ -97,6 +106,7 @@ void interp_autocast_end(struct cast_made *made);
 /* interp_hop.c: higher-order operators, "cond" without torch.ops.higher_order. Like interp_scalar. */
 int interp_hop(struct activation *a, struct slice name, struct aten_value *out);
 bool interp_hop_has(struct slice name);
+uint32_t interp_effect(const struct graph *g, uint32_t node); /* the text of the operator that with_effects calls; NONE: another node */
 
 static inline int interp_real_of_double(int dtype)
 {

@@ -7,80 +7,15 @@
  *     _vmap_decrement_nesting()
  *
  * A value with lanes is held as one tensor, with a dim for each of its levels, in their order, before its own dims, as torch's own batching
- * has it. Which levels a node has follows from the graph, so that any of its nodes can be evaluated by itself. Element-wise operators are
- * computed at once, with the operands' own dims aligned; every other one lane by lane, and the results stacked. */
+ * has it. Which levels a node has follows from the graph (interp_levels.c), so that any of its nodes can be evaluated by itself.
+ * Element-wise operators are computed at once, with the operands' own dims aligned; every other one lane by lane, and the results stacked:
+ * views of one tensor as a view of it, since a later operator may write to them. */
 #include "aten/interp/interp_part.h"
 
 #include "aten/interp/functionalize.h"
 #include "aten/ops.h"
 
-enum { MAX_LEVEL = 31, MAX_LANES = 1 << 20 };
-#define PREDISPATCH "torch._functorch.predispatch."
-
-enum vmap_call { V_NONE, V_NOTHING, V_ADD, V_REMOVE };
-
-static enum vmap_call vmap_call(struct slice target)
-{
-	static const struct {
-		const char *name;
-		enum vmap_call call;
-	} calls[] = {{"_add_batch_dim", V_ADD},
-		     {"_remove_batch_dim", V_REMOVE},
-		     {"_vmap_increment_nesting", V_NOTHING},
-		     {"_vmap_decrement_nesting", V_NOTHING},
-		     {"lazy_load_decompositions", V_NOTHING}};
-	const struct slice name = interp_without(target, PREDISPATCH);
-	for (size_t i = 0; name.p && i < ARRAY_LEN(calls); i++)
-		if (slice_is(name, calls[i].name))
-			return calls[i].call;
-	return V_NONE;
-}
-
-bool interp_vmap_has(struct slice target) { return vmap_call(target) != V_NONE; }
-
-/* ---- the levels of nodes ---- */
-
-struct levels {
-	uint32_t *of, all;
-};
-
-static bool join_levels(void *user, uint32_t operand)
-{
-	struct levels *l = user;
-	l->all |= l->of[operand];
-	return true;
-}
-
-/* An integer operand that is written in the graph; 0: another. */
-static uint32_t level_bit(const struct graph *g, const struct gnode *n, uint32_t at)
-{
-	const struct gvalue v = at < n->n_args ? g->value[n->args + at] : (struct gvalue){0};
-	return v.kind == GV_INT && v.i > 0 && v.i <= MAX_LEVEL ? UINT32_C(1) << (v.i - 1) : 0;
-}
-
-uint32_t *interp_levels(const struct graph *g)
-{
-	if (intern_find(&g->text, SLICE(PREDISPATCH "_add_batch_dim")) == NONE &&
-	    intern_find(&g->text, SLICE("torch.ops.higher_order.flex_attention")) == NONE)
-		return NULL;
-	struct levels l = {.of = xcalloc(g->n_nodes + 1, sizeof(*l.of))};
-	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if (interp_is_flex(g, i))
-			interp_flex_levels(g, i, l.of);
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct gnode *n = &g->node[i];
-		const enum vmap_call call = n->op == GRAPH_CALL_FUNCTION ? vmap_call(graph_text(g, n->target)) : V_NONE;
-		l.all = n->op == GRAPH_PLACEHOLDER ? l.of[i] : 0;
-		if (call != V_NOTHING && n->op != GRAPH_OUTPUT)
-			graph_operands(g, i, join_levels, &l);
-		if (call == V_ADD)
-			l.all |= level_bit(g, n, 2);
-		else if (call == V_REMOVE)
-			l.all &= ~level_bit(g, n, 1);
-		l.of[i] = l.all;
-	}
-	return l.of;
-}
+enum { MAX_LANES = 1 << 20 };
 
 /* Where the dim of a level (one bit) is, among the dims of these levels. */
 static int level_dim(uint32_t levels, uint32_t level) { return __builtin_popcount(levels & (level - 1)); }
@@ -89,7 +24,7 @@ static int level_dim(uint32_t levels, uint32_t level) { return __builtin_popcoun
 
 static int add_batch_dim(struct interp *run, const struct gnode *node, const struct interp_operands *o, struct aten_value *out)
 {
-	const uint32_t level = level_bit(run->g, node, 2);
+	const uint32_t level = interp_level_bit(run->g, node, 2);
 	const struct gvalue *x = &run->g->value[node->args];
 	const uint32_t has = x->kind == GV_NODE ? run->levels[x->node] : 0;
 	struct aten_tensor *t = NULL;
@@ -112,7 +47,7 @@ static int add_batch_dim(struct interp *run, const struct gnode *node, const str
 /* A value without that level is the same in all lanes. */
 static int remove_batch_dim(struct interp *run, const struct gnode *node, const struct interp_operands *o, struct aten_value *out)
 {
-	const uint32_t level = level_bit(run->g, node, 1);
+	const uint32_t level = interp_level_bit(run->g, node, 1);
 	const struct gvalue *x = &run->g->value[node->args];
 	const uint32_t has = x->kind == GV_NODE ? run->levels[x->node] : 0;
 	struct aten_tensor *t = NULL;
@@ -264,11 +199,52 @@ static int pick_lane(struct interp *run, const struct slot *s, uint32_t level, i
 	return *out = aten_of(t), 0;
 }
 
+/* Lanes that lie in one tensor at equal distances: a view of it. NULL: they do not. */
+static struct aten_tensor *common_view(const struct aten_value *lane, uint32_t n, int dim)
+{
+	struct aten_tensor *first = lane[0].tensor;
+	const int64_t step = n > 1 && lane[1].kind == ATEN_TENSOR ? lane[1].tensor->offset - first->offset : aten_numel(first);
+	if (!first->storage || step <= 0 || first->n_dim + 1 > ATEN_DIMS || dim > first->n_dim)
+		return NULL;
+	for (uint32_t i = 1; i < n; i++) {
+		const struct aten_tensor *t = lane[i].kind == ATEN_TENSOR ? lane[i].tensor : NULL;
+		if (!t || t->storage != first->storage || t->dtype != first->dtype || t->n_dim != first->n_dim ||
+		    t->offset != first->offset + (int64_t)i * step ||
+		    memcmp(t->size, first->size, (size_t)t->n_dim * sizeof(*t->size)) != 0 ||
+		    memcmp(t->stride, first->stride, (size_t)t->n_dim * sizeof(*t->stride)) != 0)
+			return NULL;
+	}
+	int64_t size[ATEN_DIMS], stride[ATEN_DIMS];
+	for (int d = 0; d <= first->n_dim; d++) {
+		size[d] = d == dim ? n : first->size[d - (d > dim)];
+		stride[d] = d == dim ? step : first->stride[d - (d > dim)];
+	}
+	return aten_view(first, first->n_dim + 1, size, stride, first->offset);
+}
+
+static int as_one_view(struct interp *run, const struct aten_value *lane, uint32_t n, int dim, struct aten_value *out)
+{
+	struct aten_tensor *t = NULL;
+	ATEN_TRY("vmap")
+	{
+		t = common_view(lane, n, dim);
+		t = t ? aten_keep(t) : NULL;
+	}
+	if (ATEN_END)
+		return interp_bad(run, "%s", aten_last_error());
+	*out = t ? aten_of(t) : (struct aten_value){.kind = ATEN_NONE};
+	return 0;
+}
+
 /* The lanes' results as one: tensors are stacked, numbers have to be equal. */
 static int stack_lanes(struct interp *run, struct aten_value *lane, uint32_t n, int dim, struct aten_value *out)
 {
 	*out = (struct aten_value){.kind = ATEN_NONE};
 	if (lane[0].kind == ATEN_TENSOR) {
+		if (as_one_view(run, lane, n, dim, out) < 0)
+			return -1;
+		if (out->kind != ATEN_NONE)
+			return 0;
 		const struct aten_value list = {.kind = ATEN_LIST, .n = n, .item = lane};
 		return interp_aten(run, SLICE("aten.stack.default"), (struct aten_value[]){list, aten_int(dim)}, 2, out);
 	}
@@ -367,17 +343,17 @@ int interp_vmap(struct activation *a, const struct gnode *node, struct interp_op
 {
 	struct interp *run = a->run;
 	const struct graph *g = run->g;
-	const enum vmap_call call = vmap_call(graph_text(g, node->target));
+	const enum vmap_call call = interp_vmap_call(graph_text(g, node->target));
 	*out = (struct aten_value){.kind = ATEN_NONE};
-	if (call == V_NOTHING)
+	if (call == VMAP_NOTHING)
 		return 0;
-	if (call == V_ADD)
+	if (call == VMAP_ADD)
 		return add_batch_dim(run, node, o, out);
-	if (call == V_REMOVE)
+	if (call == VMAP_REMOVE)
 		return remove_batch_dim(run, node, o, out);
 	if (!run->levels || !run->levels[run->node])
 		return 1;
-	if (graph_is_getitem(g, run->node))
+	if (graph_is_getitem(g, run->node) || slice_is(graph_text(g, node->target), "pt2.after")) /* on memory, with all its lanes */
 		return 1;
 	struct lanes *l = xcalloc(1, sizeof(*l));
 	*l = (struct lanes){.run = run, .node = node, .o = o};

@@ -54,7 +54,7 @@ static int shelf_file(struct shelf *s, const char *folder, struct slice name, co
 static struct tensor_file *shelf_tensors(struct shelf *s, struct slice bytes, struct slice name, bool alone)
 {
 	FREED char *shown = xasprintf("%.*s", SLN(name, 200));
-	return add_file(s->w, tensor_file_bytes(bytes, shown, s->err), alone, s->err);
+	return add_file(s->w, tensor_file_some(bytes, shown, s->err), alone, s->err);
 }
 
 /* [16, 8], or [{"as_int": 16}, {"as_int": 8}]. -1: neither. */
@@ -191,6 +191,20 @@ static struct slice root_of(struct slice path, const char *folder)
 	return root;
 }
 
+/* Before 2.8, and executorch's exir.save: two state dicts beside the program. */
+static int read_flat(struct shelf *s, struct slice root)
+{
+	static const char *const name[] = {"serialized_state_dict", "serialized_constants"};
+	int r = 0;
+	s->root = root;
+	for (size_t i = 0; i < ARRAY_LEN(name) && r >= 0; i++) {
+		struct slice data;
+		if ((r = shelf_file(s, "", slice_str(name[i]), ".pt", &data)) > 0 && !shelf_tensors(s, data, slice_str(name[i]), false))
+			r = -1;
+	}
+	return r < 0 ? -1 : 0;
+}
+
 static int read_exported(struct weights *w, struct err *err)
 {
 	static const struct {
@@ -200,6 +214,8 @@ static int read_exported(struct weights *w, struct err *err)
 	const struct package_file *program = &w->own.file[w->own.exported[0]];
 	if (w->own.n_exported > 1)
 		return err_set(err, EXIT_INPUT, "'%s' contains several exported programs: pass a file with one", w->path);
+	if (slice_is(program->name, "serialized_exported_program.json"))
+		return read_flat(&s, slice_of(program->path.p, program->path.n - program->name.n));
 	s.root = root_of(program->path, "models/");
 	s.name = slice_of(program->name.p, program->name.n - strlen(".json"));
 	int r = 0;

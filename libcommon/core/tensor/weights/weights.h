@@ -17,6 +17,8 @@
  *     ROOT/data/weights/weight_0                         a storage's raw bytes; with use_pickle torch.save's
  *     ROOT/data/constants/NAME_constants_config.json     the same
  *     ROOT/data/weights/NAME.pt, ROOT/data/constants/NAME.pt   the two as state dicts, before 2.9
+ *     serialized_state_dict.pt, serialized_constants.pt        the same, before 2.8, beside serialized_exported_program.json; so does
+ *                                                              executorch's exir.save (1.5.1)
  * A compiled package may contain them, too (aot_inductor.package_constants_on_disk_format = "pickle_weights"; _package_aoti_files):
  *     ROOT/data/aotinductor/MODEL/weights_config.json    {"fc.weight": ["weight_0", [16, 8], [8, 1], 0]}   sizes, strides, offset
  *     ROOT/data/weights/weight_0                         torch.save's
