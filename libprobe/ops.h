@@ -227,7 +227,7 @@ struct ops_value {
 	bool partly;    /* OPS_PART, where values are judged */
 	bool twin;      /* OPS_TWIN, with CALLS_KEEP */
 	bool keep;      /* with CALLS_KEEP: to be saved */
-	bool weight;    /* what an operator reads is a view of a constant: with CALLS_ARENA, not to be saved */
+	bool weight;    /* a constant, or a view of one that an operator reads: with CALLS_ARENA, not to be saved */
 	bool told;      /* reported as it was before */
 	bool has_before, has_after;
 	uint32_t value; /* of the contract, NONE */

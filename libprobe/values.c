@@ -357,14 +357,15 @@ static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS
 
 static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
 
-/* A transposed weight, for example: its numbers are in the package, which need not be copied. */
-static bool is_weight(const struct ops *ops, const struct ops_value *x)
+/* A constant; or a view of one that an operator reads, for example a transposed weight: the package has its numbers, no copy is needed. */
+static bool is_weight(const struct ops *ops, const struct ops_open *o, const struct ops_value *x)
 {
-	const struct ops_constant *c = x->role == CALL_ROLE_IN && x->seen ? ops_find_constant(ops, (uintptr_t)x->view.data) : NULL;
+	const bool op = o->site->kind == SITE_OP || o->site->kind == SITE_PROXY;
+	const struct ops_constant *c = op && x->role == CALL_ROLE_IN && x->seen ? ops_find_constant(ops, (uintptr_t)x->view.data) : NULL;
 	struct tensor_meta m;
 	int64_t bytes, all;
 	if (!c || !ops_meta_of(&x->view, &m, &bytes))
-		return false;
+		return x->role == CALL_ROLE_CONSTANT;
 	const struct ops_view of = {
 	    .data = x->view.data, .size = c->size, .stride = c->size + c->n_dim, .n_dim = c->n_dim, .dtype = c->dtype, .device = c->device};
 	return ops_meta_of(&of, &m, &all) && bytes <= all;
@@ -378,8 +379,7 @@ static void tell_value(struct ops_thread *t, const struct ops_run *run, const st
 	r.call = o->call;
 	r.contract_call = o->contract_call;
 	x->told |= before;
-	x->weight = before && ops_config()->want & CALLS_ARENA && (o->site->kind == SITE_OP || o->site->kind == SITE_PROXY) &&
-		    is_weight(run->model->ops, x);
+	x->weight = before && ops_config()->want & CALLS_ARENA && is_weight(run->model->ops, o, x);
 	/* by the record's name, which the file is found by */
 	ops_tell(t, run, &r, o->name ? ops_text(o->name) : "", x, before, before ? &x->before : &x->after);
 }

@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Most runs need no more than LARGE. Beyond it pages are small: a virtual machine may have to get free large ones from its host, which takes
- * longer than small ones that were free for a moment only (one of 600 MB: 1.2 s in the kernel instead of 0.5). */
+#ifndef __SANITIZE_ADDRESS__ /* it knows where each tensor ends */
+
+/* Most runs need no more than LARGE. Beyond it pages are small: a virtual machine may have to get free large ones from its host, which
+ * takes longer than small ones that were free for a moment only (one of 600 MB: 1.2 s in the kernel instead of 0.5). */
 enum { HEAP = 1 << 29, KEPT = 2 * HEAP - 1, LARGE = 192 << 20, ALIGNED = 64 };
 
 /* Memory of aligned_alloc() that was freed is too small for the next tensor of the same size: glibc asks for more before it aligns. */
@@ -34,7 +36,6 @@ static void give(void *at, uint64_t bytes)
 
 void heap_prepare(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* it knows where each tensor ends */
 	static const struct aten_memory memory = {take, give};
 	const uintptr_t page = (uintptr_t)2 << 20;
 	aten_set_memory(&memory);
@@ -49,5 +50,8 @@ void heap_prepare(void)
 	if (first && from < (uintptr_t)sbrk(0) && to <= (uintptr_t)sbrk(0))
 		madvise((void *)from, LARGE, MADV_HUGEPAGE); /* or not */
 	free(first);
-#endif
 }
+
+#else
+void heap_prepare(void) {}
+#endif

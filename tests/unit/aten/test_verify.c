@@ -63,6 +63,59 @@ static void matches_in_any_order_of_dims(void **state)
 	numbers_release(&node);
 }
 
+/* In blocks and the rest, with what is not finite in one of them. */
+static void signatures_are_those_of_the_elements(void **state)
+{
+	enum { MANY = 2500 };
+	(void)state;
+	for (int n = 1; n <= MANY; n += n < 20 ? 1 : 827) {
+		float v[MANY];
+		double sum = 0, squares = 0, lo = INFINITY, hi = -INFINITY;
+		for (int i = 0; i < n; i++) {
+			v[i] = i == n / 2 ? NAN : i == n / 3 ? INFINITY : sinf((float)i * 1.7f) * 3;
+			if (!isfinite(v[i]))
+				continue;
+			sum += (double)v[i];
+			squares += (double)v[i] * (double)v[i];
+			lo = fmin(lo, (double)v[i]);
+			hi = fmax(hi, (double)v[i]);
+		}
+		struct numbers x = numbers(DTYPE_F32, 1, SIZE(n), v), same = numbers(DTYPE_F32, 1, SIZE(n), v);
+		struct layout l;
+		assert_int_equal(x.nan, 1);
+		assert_int_equal(x.inf, n / 3 != n / 2);
+		assert_true(fabs(x.sum - sum) < 1e-9 && fabs(x.squares - squares) < 1e-9);
+		assert_true(lo > hi ? x.max == 0 : x.lo == lo && x.hi == hi && x.max == fmax(fabs(lo), fabs(hi)));
+		assert_true(numbers_match(&same, &x, 0, &l));
+		const int last = n - 1;
+		if (isfinite(v[last]) && n > 2) {
+			v[last] += 1;
+			struct numbers other = numbers(DTYPE_F32, 1, SIZE(n), v);
+			assert_false(numbers_match(&other, &x, 0, &l));
+			assert_true(numbers_off(&other, &x, &(struct layout){.identity = true}) > 0.99);
+			numbers_release(&other);
+		}
+		numbers_release(&x);
+		numbers_release(&same);
+	}
+}
+
+/* One copy of the elements, which outlives either of the two. */
+static void views_share_numbers(void **state)
+{
+	float v[N];
+	(void)state;
+	fill(v);
+	struct numbers x = numbers(DTYPE_F32, 2, SIZE(4, 6), v), view;
+	struct aten_tensor like = {.n_dim = 1, .size = {N}};
+	numbers_share(&view, &x, &like);
+	assert_ptr_equal(view.v, x.v);
+	assert_true(view.n_dim == 1 && view.size[0] == N && view.max == x.max);
+	numbers_release(&x);
+	assert_true(view.v[N - 1] == (double)v[N - 1]);
+	numbers_release(&view);
+}
+
 static void rounding_is_the_same_and_more_is_not(void **state)
 {
 	static const struct {
@@ -204,6 +257,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(matches_in_any_order_of_dims),
+	    cmocka_unit_test(signatures_are_those_of_the_elements),
+	    cmocka_unit_test(views_share_numbers),
 	    cmocka_unit_test(rounding_is_the_same_and_more_is_not),
 	    cmocka_unit_test(what_is_not_finite_stands_at_the_same_places),
 	    cmocka_unit_test(errors_widen),

@@ -658,6 +658,34 @@ static size_t files_in(const char *dir)
 	return n;
 }
 
+/* With CALLS_ARENA, numbers that the package has are not copied: constants, and views of them that an operator reads. */
+static void weights_are_not_saved(void **state)
+{
+	(void)state;
+	NEED_MODELS();
+	struct calls_config c = want(CALLS_SAVE | CALLS_ARENA);
+	snprintf(c.save_dir, sizeof(c.save_dir), "%s/arena", folder);
+	assert_int_equal(mkdir(c.save_dir, 0700), 0);
+	struct seen s = {0};
+	watch(&s, &c, shim, ARGS(load_arg(0, "folded"), "call=f32[2,8]"));
+	is_whole(&s);
+	const struct call_record *op = find(&s, CALL_BEGIN, "aoti_torch_cpu_addmm_out", -1);
+	size_t weights = 0, others = 0;
+	assert_non_null(op);
+	for (size_t i = 0; i < s.n; i++) {
+		const struct call_record *r = &s.rec[i];
+		if (r->what != CALL_VALUE || r->seq != op->seq)
+			continue;
+		const bool transposed = r->v.n_dim == 2 && r->v.stride[0] == 1 && r->v.size[0] > 1 && r->v.size[1] > 1;
+		const bool weight = r->v.role == CALL_ROLE_CONSTANT || transposed;
+		assert_int_equal(r->v.saved, weight ? CALL_UNSAVED : CALL_SAVED_ARENA);
+		*(weight ? &weights : &others) += 1;
+	}
+	assert_int_equal(weights, 2);
+	assert_int_equal(others, 2);
+	forget(&s);
+}
+
 static void tensors_are_saved(void **state)
 {
 	(void)state;
@@ -843,6 +871,7 @@ int main(void)
 	    cmocka_unit_test(a_nan_is_told_where_it_is_made),
 	    cmocka_unit_test(fail_ends_the_run),
 	    cmocka_unit_test(filters),
+	    cmocka_unit_test(weights_are_not_saved),
 	    cmocka_unit_test(tensors_are_saved),
 	    cmocka_unit_test(inputs_of_a_bad_run_are_kept),
 	    cmocka_unit_test(models_come_and_go),
