@@ -165,6 +165,7 @@ P
 	exits "a wrong kernel: fxexplain run --wrong finds it" 1 env PYTHONPATH="$TMP/site-tanh" fxexplain run --wrong --json -q -o wrong.json -- "$python" fine.py
 	exits "a wrong kernel: its document is reduced" 0 env PYTHONPATH="$TMP/site-tanh" fxminify -j1 --evidence=0 -o document.py wrong.json
 	is "a wrong kernel: what is left" "$(called document.py)" tanh
+	# shellcheck disable=SC2016 # the shell's own
 	ok "a wrong kernel: it fails by itself" env PYTHONPATH="$TMP/site-tanh" bash -c '! "$0" document.py >said 2>&1 && grep -q AssertionError said' "$python"
 	ok "a wrong kernel: where the kernel is right it does not" env PYTHONPATH= "$python" document.py
 fi
