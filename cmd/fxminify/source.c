@@ -90,15 +90,18 @@ static void write_config(const struct fxminify_options *o, char *const *command,
 }
 
 /* What it imports is beside the program. */
-static void add_evidence(const struct fxminify_options *o, char *const *command, size_t at, const char *shown)
+static void add_evidence(const struct fxminify_options *o, char *const *command, size_t at, const char *shown, bool hangs)
 {
 	const char *output = o->output ? o->output : "repro.py", *old = getenv("PYTHONPATH");
 	FREED char *file = realpath(command[at], NULL);
 	const struct slice beside = path_folder(file ? file : command[at]);
 	FREED char *modules = xasprintf("%.*s%s%s", SL(beside), old && *old ? ":" : "", old && *old ? old : "");
-	evidence_add(o,
-		     &(struct evidence_of){
-			 .path = output, .python = o->python, .modules = modules, .args = command + at + 1, .command = slice_str(shown)});
+	evidence_add(o, &(struct evidence_of){.path = output,
+					      .python = o->python,
+					      .modules = modules,
+					      .args = command + at + 1,
+					      .hangs = hangs,
+					      .command = slice_str(shown)});
 }
 
 int source_run(const struct fxminify_options *o, char *const *command, const char *folder, const struct caught *c)
@@ -122,6 +125,6 @@ int source_run(const struct fxminify_options *o, char *const *command, const cha
 	if (run_source(o, folder, buf_slice(&json), &status, &err) < 0)
 		die_err(&err);
 	if (status == EXIT_FINE)
-		add_evidence(o, command, at, buf_str(&shown));
+		add_evidence(o, command, at, buf_str(&shown), slice_is(c->kind, "timeout"));
 	return child_signalled() ? 128 + child_signalled() : status;
 }

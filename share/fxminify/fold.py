@@ -75,7 +75,7 @@ def fold_result(config):
     trial = os.path.join(config["folder"], os.path.basename(config["file"]))
     with open(trial, "w") as f:
         f.write(whole)
-    found = run_fresh(sys.executable, {**config, "args": []}, trial, long_enough(config, oracle))
+    found = run_fresh(sys.executable, {**config, "args": []}, trial, long_enough(config))
     found.pop("torch", None)
     if not same(found, oracle.want):
         say("program", f"in one file it {words(found)}: the program is beside it")

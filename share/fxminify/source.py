@@ -200,36 +200,38 @@ def reduce_source(text, oracle, say, passes=PASSES):
 # ---- the result ----
 
 def fresh(path, config, **env):
-    """In a new Python: its status, and the end of what it printed."""
-    done = subprocess.run([sys.executable, path, *config["args"]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, cwd=config["folder"], timeout=config["timeout"],
-                          env={**os.environ, "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
-                               "PYTHONPATH": os.pathsep.join(filter(None, (os.path.dirname(os.path.abspath(config["file"])),
-                                                                           os.environ.get("PYTHONPATH")))), **env})
-    return done.returncode, done.stderr.decode(errors="replace")
+    """In a new Python: its status, None if it does not end, and what it printed."""
+    with tempfile.TemporaryFile(dir=config["folder"]) as said:
+        done = subprocess.Popen([sys.executable, path, *config["args"]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                                cwd=config["folder"], start_new_session=True,
+                                env={**os.environ, "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+                                     "PYTHONPATH": os.pathsep.join(filter(None, (os.path.dirname(os.path.abspath(config["file"])),
+                                                                                 os.environ.get("PYTHONPATH")))), **env})
+        try:
+            status = wait_for(done, long_enough(config), config.get("hangs"))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(done.pid, signal.SIGKILL)
+            done.wait()
+        said.seek(0)
+        return status, said.read().decode(errors="replace")
 
 
 def verified(path, config, want):
     """"" if it fails the same way; else why not. A hang is seen twice."""
-    hangs = want["type"] == "timeout"
-    try:
-        for _ in range(2 if hangs else 1):
-            with contextlib.suppress(*[subprocess.TimeoutExpired] * hangs):
-                status, text = fresh(path, config)
-                if status == 0:
-                    return "it ends with status 0"
-                if want["type"] == (signal.Signals(-status).name if status < 0 else f"exit status {status}"):
-                    continue
-                if want["type"].rpartition(".")[2] not in text:
-                    return "it fails with another error"
-        return ""
-    except subprocess.TimeoutExpired:
-        return "it takes too long"
+    for _ in range(2 if want["type"] == "timeout" else 1):
+        status, text = fresh(path, config)
+        ended = "timeout" if status is None else signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        if status == 0:
+            return "it ends with status 0"
+        if ended != want["type"] and (status is None or want["type"].rpartition(".")[2] not in text):
+            return "it takes too long" if status is None else "it fails with another error"
+    return ""
 
 
 def how_verified(config, want):
     if want["type"] == "timeout":
-        return f"does not end within {config['timeout']} s in a fresh process with all caches off, twice"
+        return f"does not end within {long_enough(config)} s in a fresh process with all caches off, twice"
     return "fails the same way in a fresh process with all caches off"
 
 
@@ -275,7 +277,6 @@ def reduce_program(config):
     trial = os.path.join(config["folder"], os.path.basename(output))
     with open(trial, "w") as f:
         f.write(text)
-    config["timeout"] = long_enough(config, oracle)
     why = verified(trial, config, found)
     if why:
         text, status = original, 5

@@ -76,7 +76,7 @@ if made hang; then
 	like "hang: it is one" "$(cat err)" "the graph in compile [0-9]+ takes long; after 15 s it hangs.*has taken more than 15 s: it hangs"
 	is "hang: what is left" "$(called hang.py)" cumsum
 	# shellcheck disable=SC2016 # the shell's own
-	ok "hang: by itself it does not end, too" env PYTHONPATH= bash -c 'timeout 60 "$0" hang.py; test $? = 124' "$python"
+	ok "hang: by itself it does not end, too" env PYTHONPATH= bash -c 'timeout 90 "$0" hang.py; test $? = 124' "$python"
 fi
 
 if made hanging_capture; then
@@ -85,7 +85,7 @@ if made hanging_capture; then
 	like "hang: how it was verified" "$(cat hanging_capture.py)" "verified: does not end within [0-9]+ s in a fresh process with all caches off, twice"
 	like "hang: what is left" "$(cat hanging_capture.py)" "divmod"
 	# shellcheck disable=SC2016 # the shell's own
-	ok "hang: by itself it does not end, too" bash -c 'timeout 60 "$0" hanging_capture.py; test $? = 124' "$python"
+	ok "hang: by itself it does not end, too" bash -c 'timeout 90 "$0" hanging_capture.py; test $? = 124' "$python"
 fi
 
 # Forward results are right, gradients are not: a decomposition and a joint pass, which no graph of Inductor's shows, and a lowering that only the
@@ -165,6 +165,7 @@ P
 	exits "a wrong kernel: fxexplain run --wrong finds it" 1 env PYTHONPATH="$TMP/site-tanh" fxexplain run --wrong --json -q -o wrong.json -- "$python" fine.py
 	exits "a wrong kernel: its document is reduced" 0 env PYTHONPATH="$TMP/site-tanh" fxminify -j1 --evidence=0 -o document.py wrong.json
 	is "a wrong kernel: what is left" "$(called document.py)" tanh
+	# shellcheck disable=SC2016 # the shell's own
 	ok "a wrong kernel: it fails by itself" env PYTHONPATH="$TMP/site-tanh" bash -c '! "$0" document.py >said 2>&1 && grep -q AssertionError said' "$python"
 	ok "a wrong kernel: where the kernel is right it does not" env PYTHONPATH= "$python" document.py
 fi
