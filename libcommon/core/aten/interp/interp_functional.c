@@ -53,7 +53,7 @@ static int call_owning(struct interp *run, uint32_t target, const uint32_t *at, 
 		aten_value_release(out);
 		r = interp_share(run, o->arg[which], out);
 	}
-	while (mine-- > 0) { /* the operands of a node are borrowed, or their owner wants them back (a lane of torch.vmap) */
+	while (mine-- > 0) { /* the operands of a node are borrowed, or their owner needs them back (a lane of torch.vmap) */
 		aten_value_release(&o->arg[at[mine]]);
 		o->arg[at[mine]] = was[mine];
 	}
