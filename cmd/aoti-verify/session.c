@@ -13,14 +13,9 @@ static int run_package(struct verifier *v, struct source *s, const struct operan
 	struct ahead ahead = {.v = v};
 	FREED char *path = source_inputs(s);
 	const char *const made[] = {path};
-	struct watch_options wo = {.model = v->pair.package,
-				   .operand = path ? made : in->v + 2,
-				   .n_operand = path ? v->pair.program.contract.n_inputs != 0 : in->n - 2,
-				   .how = v->o->how,
-				   .files = &v->files,
-				   .starts = ahead_start,
-				   .starts_user = &ahead,
-				   .quiet = true};
+	struct watch_options wo = source_watch(v, in, made);
+	wo.starts = ahead_start;
+	wo.starts_user = &ahead;
 	if (!wo.how.runs && reference_keeps_state(&v->pair.program))
 		wo.how.runs = 2;
 	const int r = dump_run(&wo, s->folder, "aoti-verify " PT2_VERSION, &s->ran, err);

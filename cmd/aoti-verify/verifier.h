@@ -90,6 +90,8 @@ static inline bool trial_counts(const struct trial *t) { return t->kind != INPUT
 
 /* The file of inputs that were generated; NULL: the user's own are taken. */
 char *source_inputs(const struct source *s);
+/* A run of the package with that file, which has to live as long; *made NULL: with the user's inputs. */
+struct watch_options source_watch(struct verifier *v, const struct operands *in, const char *const *made);
 /* The package `runs` times with its inputs and these numbers (watch/given.h). */
 int verifier_run_given(struct verifier *v, const struct source *s, const struct operands *in, uint32_t runs, struct slice given,
 		       struct buf *taken, struct err *err);

@@ -99,6 +99,18 @@ double cut_nearest(const struct verify *v, const struct verify_tensor *t, const 
 	return 4 * least + 2 * numbers_eps(b->dtype) * b->max;
 }
 
+void cut_read(struct cut *k, uint32_t read)
+{
+	const struct observed_tensor *x = &k->v->o->read[read];
+	const struct verify_tensor *t = &k->v->read[read];
+	const double near = cut_nearest(k->v, t, x);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!k->by_node[t->m[i].node] && t->m[i].off <= near) {
+			k->by_node[t->m[i].node] = x;
+			k->layout[t->m[i].node] = &t->m[i].l;
+		}
+}
+
 /* ---- a run starting at the cut ---- */
 
 /* Where values lie, after something in place (functionalize.h: "view_layout"): computed from what it is a view of, never by itself. */

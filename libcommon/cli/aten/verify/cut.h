@@ -38,6 +38,8 @@ void cut_room_release(struct verify *v);
 /* How far off a node may be to count as the tensor's node: a tensor is within tolerance of many, so only those as close as
  * the closest, except for rounding, are used. */
 double cut_nearest(const struct verify *v, const struct verify_tensor *t, const struct observed_tensor *x);
+/* That tensor's nodes, but those that are cut already, have its numbers. */
+void cut_read(struct cut *k, uint32_t read);
 /* Compares a write with that node of what was read: its verdict, and a finding if it is wrong. False: it cannot be computed. */
 bool verify_check(struct verify *v, struct cut *k, uint32_t call, uint32_t write, const struct verify_match *m);
 int cut_compute(struct cut *k, uint32_t node, enum precision p, struct numbers *out);

@@ -14,12 +14,7 @@ static void add_reads(struct cut *k, uint32_t call)
 	k->open |= ++k->n_calls > MOST_TOGETHER;
 	for (uint32_t r = c->read; r < c->read + c->n_reads && !k->open; r++) {
 		const struct verify_tensor *t = &k->v->read[r];
-		const double near = cut_nearest(k->v, t, &o->read[r]);
-		for (uint32_t i = 0; i < t->n; i++)
-			if (!k->by_node[t->m[i].node] && t->m[i].off <= near) {
-				k->by_node[t->m[i].node] = &o->read[r];
-				k->layout[t->m[i].node] = &t->m[i].l;
-			}
+		cut_read(k, r);
 		if (t->n || t->empty)
 			continue;
 		k->open |= !o->read[r].n_links && o->read[r].v->role != CALL_ROLE_INOUT && c->n_writes == 0;

@@ -287,15 +287,8 @@ static bool knows_writes(const struct narrow *n, const struct narrow_call *x)
 static void cut_reads(struct cut *k, uint32_t call)
 {
 	const struct observed *o = k->v->o;
-	for (uint32_t r = o->call[call].read; r < o->call[call].read + o->call[call].n_reads; r++) {
-		const struct verify_tensor *t = &k->v->read[r];
-		const double near = cut_nearest(k->v, t, &o->read[r]);
-		for (uint32_t i = 0; i < t->n; i++)
-			if (!k->by_node[t->m[i].node] && t->m[i].off <= near) {
-				k->by_node[t->m[i].node] = &o->read[r];
-				k->layout[t->m[i].node] = &t->m[i].l;
-			}
-	}
+	for (uint32_t r = o->call[call].read; r < o->call[call].read + o->call[call].n_reads; r++)
+		cut_read(k, r);
 }
 
 /* The places of the node's elements in the target. */
