@@ -114,6 +114,7 @@ static void out_finding(struct json_out *o, const struct verifier *v, const stru
 	json_member_some(o, "what",
 			 f->given        ? SLICE("arguments")
 			 : f->less_exact ? SLICE("less_exact")
+			 : f->ends       ? SLICE("turns")
 			 : f->subtle     ? SLICE("error")
 					 : SLICE("value"));
 	out_node(o, "node", t, f->node);

@@ -115,7 +115,10 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 	if (f->given)
 		buf_adds(&b, "wrong arguments: ");
 	add_trial_call(&b, t, f->call);
-	buf_adds(&b, f->given ? " was not given " : f->less_exact ? " is less exact than eager: " : " does not compute ");
+	buf_adds(&b, f->given        ? " was not given "
+		     : f->less_exact ? " is less exact than eager: "
+		     : f->ends       ? " ends the loop before its last turn: "
+				     : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
 	f->less_exact ? put_bold(s, buf_str(&b)) : put_error(s, buf_str(&b));

@@ -43,7 +43,7 @@
 
   function finding(f) {
     const p = el("p", "", el("code", "", f.kernel), " (" + place(f) + ") ", f.what === "arguments" ? "was given the wrong inputs for "
-      : f.what === "less_exact" ? "is less exact than eager: " : "does not compute ");
+      : f.what === "less_exact" ? "is less exact than eager: " : f.what === "turns" ? "ends the loop before its last turn: " : "does not compute ");
     if (f.node) p.append(el("code", "", f.node.name), " (" + f.node.target + ")");
     const box = el("div", "", p);
     if (f.node && f.node.python) box.append(el("p", "dim", el("code", "", f.node.python)));

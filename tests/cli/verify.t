@@ -229,6 +229,8 @@ if python3 short.py 2>/dev/null; then
 	exits "a loop of one turn less" 1 aoti-verify --json --no-more scan.exported.pt2 short.pt2 "${gives[@]}"
 	is "its condition is named, not its body and not what goes on from there" "$(jq -c '.runs[0].findings | map([.kernel, .narrowed_from])' out)" \
 		'[["cpp_fused_lt_1",[4,8,12,13]]]'
+	like "the text says what it did" "$(aoti-verify --no-more scan.exported.pt2 short.pt2 "${gives[@]}")" \
+		"cpp_fused_lt_1 \(call 13, .* ends the loop before its last turn: scan"
 else
 	skip "a loop of one turn less" "no objdump"
 fi

@@ -640,6 +640,7 @@ static void name_end(struct verify *v, const struct narrow_choice *x, struct ver
 	f->call = x->ends;
 	f->write = f->others = NONE;
 	f->given = false;
+	f->ends = true;
 	f->n_suspects = f->right = 0;
 	set_row(v, f->call, VERIFY_WRONG, f->node, NULL);
 }

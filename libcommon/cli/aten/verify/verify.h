@@ -71,6 +71,7 @@ struct verify_finding {
 	uint32_t tensor;                /* the tensor that is treated as the node, whoever wrote it */
 	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
 	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
+	bool ends;                      /* it is the condition of a loop, and ended it before the graph's last turn */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
 	uint32_t right;                 /* later tensors and outputs that match with it */
 	uint64_t n, wrong;              /* elements; those that are off by more than rounding, which may be none by itself */
