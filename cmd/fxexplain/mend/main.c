@@ -143,8 +143,7 @@ static struct mend_journal *open_journal(const struct mend_about *a, const struc
 static void write_patch(const char *path, struct slice patch)
 {
 	struct err err = {.text = ""};
-	struct output *o = output_file(path, &err);
-	if (!o || write_all(output_fd(o), patch.p, patch.n, path, &err) < 0 || output_commit(o, &err) < 0)
+	if (output_write(path, &patch, 1, &err) < 0)
 		die_err(&err);
 }
 

@@ -20,7 +20,6 @@
 #include "run/tap.h"
 #include "run/wrong.h"
 #include "slow/slow.h"
-#include "base/io/write.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -240,8 +239,7 @@ static void write_document(const struct session *s, const struct explanation *x,
 	FREED char *path = xasprintf("%s/" KEPT_DOCUMENT, kept_folder(s->kept));
 	o.show = 0;
 	emit_json(&b, x, &o);
-	struct output *out = output_file(path, &err);
-	if (!out || write_all(output_fd(out), b.p, b.len, path, &err) < 0 || output_commit(out, &err) < 0)
+	if (output_write(path, &(struct slice){b.p, b.len}, 1, &err) < 0)
 		warn("%s", err.text);
 }
 

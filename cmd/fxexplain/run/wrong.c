@@ -1,7 +1,6 @@
 /* wrong.c - `fxexplain run --wrong`: bisects, then looks into the graphs, or for what Dynamo lost (wrong.h). */
 #include "run/wrong.h"
 
-#include "base/io/write.h"
 #include "base/tool/diag.h"
 #include "base/tool/output.h"
 #include "run/kept/kept.h"
@@ -29,8 +28,7 @@ static void keep_document(const struct wrong *w)
 	struct err err;
 	FREED char *path = xasprintf("%s/wrong.json", w->b.folder);
 	wrong_document(&b, w);
-	struct output *out = output_file(path, &err);
-	if (!out || write_all(output_fd(out), b.p, b.len, path, &err) < 0 || output_commit(out, &err) < 0)
+	if (output_write(path, &(struct slice){b.p, b.len}, 1, &err) < 0)
 		warn("%s", err.text);
 }
 

@@ -16,14 +16,7 @@ enum { STATUS_FINISHED = 3, STATUS_FAILED = 4, SOURCE_LOCAL = 4 }; /* mlflow/pro
 static int write_text(const char *folder, const char *name, struct slice text, struct err *err)
 {
 	FREED char *path = xasprintf("%s/%s", folder, name);
-	struct output *o = output_file(path, err);
-	if (!o)
-		return -1;
-	if (write_all(output_fd(o), text.p, text.n, path, err) < 0) {
-		output_abort(o);
-		return -1;
-	}
-	return output_commit(o, err);
+	return output_write(path, &text, 1, err);
 }
 
 static void add_string(struct buf *b, const char *key, const char *text)

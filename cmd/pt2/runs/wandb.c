@@ -183,12 +183,5 @@ int export_wandb(const struct run_row *run, const char *dir, struct err *err)
 	put_run(&log, &number, run, id);
 	put_figures(&log, &number, run);
 	put_end(&log, &number, run->kept);
-	struct output *o = export_folder(folder, err) < 0 ? NULL : output_file(path, err);
-	if (!o)
-		return -1;
-	if (write_all(output_fd(o), log.p, log.len, path, err) < 0) {
-		output_abort(o);
-		return -1;
-	}
-	return output_commit(o, err) < 0 ? -1 : 1;
+	return export_folder(folder, err) < 0 || output_write(path, &(struct slice){log.p, log.len}, 1, err) < 0 ? -1 : 1;
 }
