@@ -146,17 +146,19 @@ def patience(config, seconds):
 def end_if_stuck(tell):
     """In the process of a test, where the failure is a hang: calls tell() once the program has worked for STUCK seconds without any function that
     calls one which it did not call before, as in watch.py. Some loops let no other thread run: for those there is the timeout."""
-    main, seen, since = threading.get_ident(), set(), [time.process_time()]
+    main, seen = threading.get_ident(), set()
 
     def look():
-        while time.process_time() - since[0] < STUCK:
+        since, looks = time.process_time(), 0
+        while time.process_time() - since < STUCK or looks < 3:  # a busy machine may look seldom
             time.sleep(0.2)
+            looks += 1
             frame, edges = sys._current_frames().get(main), set()
             while frame and frame.f_back:
                 edges.add((frame.f_back.f_code, frame.f_code))
                 frame = frame.f_back
             if edges - seen:
-                since[0] = time.process_time()
+                since, looks = time.process_time(), 0
             seen.update(edges)
         tell()
     threading.Thread(target=look, daemon=True).start()

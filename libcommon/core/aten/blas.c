@@ -127,7 +127,10 @@ bool aten_starved(void) { return starved; }
 static bool has_room(void)
 {
 	void *p = mmap(NULL, BLAS_BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p != MAP_FAILED && munmap(p, BLAS_BUFFER) == 0;
+	if (p == MAP_FAILED)
+		return false;
+	munmap(p, BLAS_BUFFER);
+	return true;
 }
 
 static void load_blas(void)

@@ -44,12 +44,6 @@ struct fact_known *component_known_in(const struct witnesses *w, const struct fa
 		else
 			better(&best, k);
 	}
-	/* A repeated message is known at its first place. */
-	for (uint32_t i = low, n = 0; i-- > 0 && n < 16 && !best && !same; n++) {
-		struct fact_known *k = &f->known[w->known_line[i]];
-		if (k->src.input == r->src.input && component_quoted(reason, facts_text(f, k->quote)))
-			better(&best, k);
-	}
 	return best;
 }
 
@@ -63,6 +57,10 @@ struct fact_known *component_known(const struct witnesses *w, const struct fact_
 	for (i = r->compile == NONE ? NONE : chain_first(&w->known, CHAIN_KEY(r->compile)); i != NONE; i = w->known.next[i])
 		better(&best, &f->known[i]);
 	best = best ? best : component_known_in(w, r, NULL);
+	/* A repeated failure is known at its first place. */
+	for (i = 0; !best && r->reason != NONE && i < f->n_failure && &f->failure[i] != r; i++)
+		if (f->failure[i].reason == r->reason && f->failure[i].src.input == r->src.input && f->failure[i].type == r->type)
+			best = component_known_in(w, &f->failure[i], NULL);
 	/* A shell's "Aborted" has no words of its own: those of the error before it. */
 	for (i = 0; !best && r->signal && r->frames == NONE && !r->native && i < f->n_known; i++) {
 		struct fact_known *k = &f->known[w->known_line[i]];
