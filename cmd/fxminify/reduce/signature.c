@@ -34,7 +34,7 @@ bool signature_of_kernel_error(struct slice text, struct signature *s)
 	/* torch, its driver calls (AOTInductor's, too), Triton's launcher */
 	static const char *const who[] = {
 	    "CUDA error: ", "CUDA driver error: ", "Triton Error [CUDA]: ", "HIP error: ", "Triton Error [HIP]: "};
-	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(who) && text.n; i++) {
 		struct slice rest = text;
 		const char *p;
 		size_t n = strlen(who[i]);
