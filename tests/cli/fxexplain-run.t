@@ -415,6 +415,7 @@ alone() { # alone ARG... -> status, component, basis; what ran
 	rm -f ran-*
 	run fxexplain run ${options:+"$options"} --json -o again.json -- python3 alone.py "$@"
 	echo "$status $(jq -r '.verdict | [.component, .basis, .title] | map(. // "-") | join(", ")' again.json), $(echo ran-*), $(grep -c 'running it again' err)"
+	jq -r '.verdict | select((.title // "") | endswith("another way)")) | .evidence' again.json # in which
 }
 not_known="1 -, not known, which part failed: eager was not run, ran-compiled, 0"
 alone same "" </dev/null >alone.out
