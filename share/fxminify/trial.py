@@ -150,7 +150,7 @@ def end_if_stuck(tell):
 
     def look():
         since, looks = time.process_time(), 0
-        while time.process_time() - since < STUCK or looks < 3:  # a busy machine may look seldom
+        while time.process_time() - since < STUCK or looks < 8:  # a busy machine may look seldom, and between two functions
             time.sleep(0.2)
             looks += 1
             frame, edges = sys._current_frames().get(main), set()
