@@ -1,15 +1,7 @@
 /* ahead.c - the graph runs while the package does, on another processor. */
+#include "base/clock.h"
 #include "base/pool.h"
 #include "verifier.h"
-
-#include <time.h>
-
-uint64_t verifier_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 bool verifier_one_thread(const struct verifier *v)
 {
@@ -24,9 +16,9 @@ enum { SHORT_NS = 10000000 };
 static void *compute(void *of)
 {
 	struct ahead *a = of;
-	const uint64_t start = verifier_now();
+	const int64_t start = clock_ns();
 	held_ahead(&a->trial->h, &a->v->pair, a->v->o->max_bytes);
-	if (verifier_now() - start < SHORT_NS)
+	if (clock_ns() - start < SHORT_NS)
 		gate_open(&a->v->gate);
 	return NULL;
 }

@@ -22,12 +22,7 @@ int verifier_guard(struct verifier *v, const struct operands *in, struct err *er
 {
 	FREED char *path = source_inputs(&v->source[0]);
 	const char *const operand[] = {path};
-	const struct watch_options wo = {.model = v->pair.package,
-					 .operand = path ? operand : in->v + 2,
-					 .n_operand = path ? 1 : in->n - 2,
-					 .how = v->o->how,
-					 .files = &v->files,
-					 .quiet = true};
+	const struct watch_options wo = source_watch(v, in, operand);
 	const int r = guard_run(&wo, &v->guard, NULL, err);
 	v->guarded = r >= 0;
 	return r;

@@ -1,4 +1,5 @@
 /* session.c - from files to verdicts. */
+#include "base/clock.h"
 #include "base/pool.h"
 #include "base/process/child.h"
 #include "base/tool/diag.h"
@@ -140,7 +141,7 @@ static int settle(struct verifier *v, const struct operands *in, struct trial *t
 /* With the inputs of the first trial, in which nothing was wrong. */
 static int try_alone(struct verifier *v, const struct operands *in, struct err *err)
 {
-	const uint64_t deadline = v->o->alone ? 0 : verifier_now() + ALONE_SECONDS * UINT64_C(1000000000);
+	const int64_t deadline = v->o->alone ? 0 : clock_ns() + ALONE_SECONDS * INT64_C(1000000000);
 	LOCAL_BUF given = {0};
 	LOCAL_BUF taken = {0};
 	alone_plan(&v->alone, &v->trial[0]->h, (struct alone_options){v->o->seed, v->o->alone ? 0 : ALONE_BYTES});
@@ -160,7 +161,7 @@ static int try_alone(struct verifier *v, const struct operands *in, struct err *
 		if (trial_found(t))
 			break;
 	}
-	v->alone_cut = deadline && verifier_now() > deadline;
+	v->alone_cut = deadline && clock_ns() > deadline;
 	return 0;
 }
 

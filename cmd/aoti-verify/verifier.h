@@ -171,7 +171,6 @@ struct ahead {
 void ahead_start(void *a, const struct tensor_view *in, size_t n);
 void ahead_end(struct ahead *a);
 bool verifier_one_thread(const struct verifier *v);
-uint64_t verifier_now(void); /* nanoseconds */
 void gate_open(struct gate *g);
 void gate_pass(struct gate *g); /* waits until it is open */
 

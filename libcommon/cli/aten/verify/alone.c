@@ -1,11 +1,11 @@
 #include "aten/verify/alone.h"
 #include "aten/verify/around.h"
 #include "aten/verify/cut.h"
+#include "base/clock.h"
 #include "graph/graph_forms.h"
 #include "watch/given.h"
 
 #include <math.h>
-#include <time.h>
 
 /* ---- which nodes a read is ---- */
 
@@ -643,14 +643,7 @@ static void judge_write(struct judging *j, uint32_t i, uint32_t base_write, uint
 	free(out);
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void alone_judge(struct alone *a, struct held *h, struct slice given, struct slice taken, uint32_t set, uint64_t deadline)
+void alone_judge(struct alone *a, struct held *h, struct slice given, struct slice taken, uint32_t set, int64_t deadline)
 {
 	struct verify *v = &h->verify;
 	struct judging j = {.a = a, .v = v};
@@ -663,7 +656,7 @@ void alone_judge(struct alone *a, struct held *h, struct slice given, struct sli
 	verify_borrow(v, &h->observed, &h->ref);
 	v->taken = a->v->taken;
 	cut_begin(&j.k, v, 0);
-	for (uint32_t i = 0; i < a->n_calls && (!deadline || now() < deadline); i++) {
+	for (uint32_t i = 0; i < a->n_calls && (!deadline || clock_ns() < deadline); i++) {
 		const struct observed_call *c = call_of(a, a->call[i]);
 		for (uint32_t w = 0; w < c->n_writes && whole[i]; w++)
 			if (a->v->write[c->write + w].n)

@@ -61,7 +61,7 @@ void alone_plan(struct alone *a, struct held *h, struct alone_options o);
 /* -1: a tensor of the given run cannot be read. */
 int alone_give(const struct alone *a, const struct dump *d, struct buf *file, struct err *err);
 /* deadline: CLOCK_MONOTONIC in ns, after which calls are left out; 0: none. Their verdict is OPEN without a reason. */
-void alone_judge(struct alone *a, struct held *out, struct slice given, struct slice taken, uint32_t set, uint64_t deadline);
+void alone_judge(struct alone *a, struct held *out, struct slice given, struct slice taken, uint32_t set, int64_t deadline);
 int alone_doubts(const struct alone *a, const struct dump *d, uint32_t set, struct buf *file, struct err *err);
 /* Drops findings. */
 void alone_settle(struct alone *a, struct held *h, struct slice given, struct slice taken);
