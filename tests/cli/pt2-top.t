@@ -27,7 +27,7 @@ waits() { for _ in $(seq 600); do "$@" && return; sleep 0.05; done; echo "# wait
 seen() { grep -qE "$1" lines; }
 : >go150
 waits seen "^$pid  compiling 0/0"
-like "a compilation has begun: process, frame, phase" "$(tail -1 lines)" "^$pid  compiling 0/0 graph_breaks.py:[0-9]+ in outer: .*; 0 compilations, "
+like "a compilation has begun: process, frame, phase" "$(tail -1 lines)" "^$pid  compiling 0/0 graph_breaks.py:[0-9]+ in outer(, [0-9.]+ s)?: .*; 0 compilations, "
 exits "one look at a process by its number" 0 pt2 top --once $pid
 like "... is the same" "$(cat out)" "^$pid  compiling 0/0"
 : >go1500
@@ -81,6 +81,7 @@ kill $!
 env -u TORCH_TRACE sh -c 'TORCH_TRACE=traces sleep 100 & echo $! >child; wait' &
 parent=$!
 waits test -s child
+waits grep -qs TORCH_TRACE= "/proc/$(cat child)/environ" # until then it is the shell that becomes it
 exits "attach: what it started traces" 0 pt2 attach $parent
 like "... that is shown" "$(cat err)" "process $parent does not trace; $(cat child), which it started, does"
 kill "$(cat child)" $parent
