@@ -64,7 +64,7 @@ heap     := $(O)/lib/pt2utils/libpt2alloc.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-live gpu-kit check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
+.PHONY: FORCE looked plain-guests all demo check check-core tests-core check-only check-long check-lag check-live gpu-kit check-gpu check-aarch64 check-cluster track track-diff bench fuzz fuzz-weekly fuzz-tools lint coverage-ops help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -226,13 +226,16 @@ check:                          ## install what the tests need (says how much be
 	@scripts/install-deps check
 	@$(MAKE) --no-print-directory $(all_cpus) check-only
 
-tests: all $(units) $(fuzzers) $(inject) $(failcall) $(guests)  ## build everything the tests run
+tests: all $(units) $(fuzzers) $(inject) $(lag) $(failcall) $(guests)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
 check-long: tests               ## what make check takes samples of, whole: every failing write, call of the kernel and allocation of every tool, 500 signals, every artifact in a browser
 	@PT2_LONG=1 scripts/run-tests $(O) $$(grep -l 'PT2_LONG' tests/cli/*.t)
+
+check-lag: tests                ## every test as on a busy machine: one in five programs starts up to LAG milliseconds late (300); finds tests that do not wait
+	@LAG=$${LAG:-300} JOBS=$${JOBS:-14} scripts/run-tests $(O) tests/cli/*.t
 
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
 	@scripts/live-venv $(O) >/dev/null || true

@@ -75,6 +75,8 @@ $(O)/tests-lib/floor: tests/lib/floor.c $(O)/libpt2core.a $(O)/flags
 
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
+# What lets processes start late (make check-lag).
+lag      := $(if $(SAN),,$(O)/tests-lib/lag.so)
 
 # What makes one system call fail (tests/cli/fail-all.t): it knows this processor's registers.
 failcall := $(if $(filter x86_64,$(ARCH)),$(O)/tests-lib/failcall)

@@ -294,7 +294,7 @@ rm -f "$TMP/owned" ../job/calls ../job/comments.json
 flow pull_request run=./evil/program sarif=true
 like "a hostile program affects its own job" "$(has run BASH_ENV) $(has run PATH)" "^$TMP/checkout/evil/env $TMP/checkout/evil/bin:"
 like "what it leaves behind runs there, without a token" "$(sort -u "$TMP/owned")" '^bash $'
-for name in BASH_ENV LD_PRELOAD PYTHONPATH PT2_NAME; do is "$name does not reach the other job" "$(has comment $name)" ""; done
+for name in BASH_ENV LD_PRELOAD PYTHONPATH PT2_NAME; do is "$name does not reach the other job" "$(has comment $name | grep -vF "$BUILD/tests-lib/lag.so")" ""; done
 unlike "its PATH is not in the other job" "$(has comment PATH)" evil
 is "the other job uses GitHub's API" "$(has comment GITHUB_API_URL)" "$api_at"
 heard is "the comment is correct all the same" "$(said | grep '^###')" "### fxexplain: worse than before"

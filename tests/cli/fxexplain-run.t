@@ -237,7 +237,7 @@ is "a killed tool leaves its directory" "$(find tmp -mindepth 1 -maxdepth 1 | wc
 rm -rf tmp/*
 is "--timeout" "$(python3 signals.py tool SIGCONT fxexplain run --timeout 1 -- ./parent)" -15
 like "the message says timed out; the trace is explained" "$(cat err)" "timed out.*graph break"
-exits "--timeout fails a command that then exits 0" 1 fxexplain run --timeout 4 -- sh -c 'trap "exit 0" TERM; ./traced; while :; do sleep 0.05; done'
+exits "--timeout fails a command that then exits 0" 1 fxexplain run --timeout 8 -- sh -c 'trap "exit 0" TERM; ./traced; while :; do sleep 0.05; done'
 is "no directory is left after signals" "$(leftovers)" ""
 
 # What was left running on purpose goes on, and its standard error with it.
