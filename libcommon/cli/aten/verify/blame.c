@@ -10,6 +10,7 @@ struct hypothesis {
 	bool named;  /* n's operator is in the kernel's name */
 	bool turn;   /* both are in the same turn of a loop */
 	double distance;
+	bool only_asked; /* of the best one: is there any that has to be computed? */
 };
 
 /* ---- the suspects ---- */
@@ -118,6 +119,14 @@ static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct w
 	return sum;
 }
 
+/* Can i be the node, if b is? By their maxima. Unless it is an input or a weight, the node's own error counts, too. */
+static bool may_be_same(const struct verify *v, uint32_t i, uint32_t write, uint32_t node)
+{
+	const double eps = numbers_eps(v->ref->v[node].tensor->dtype), max = v->o->write[write].x.max;
+	const struct numbers_range near = numbers_may_match(&v->o->write[i].x, 0, eps);
+	return node >= v->ref->program->n_inputs || (max >= near.from && !(max > near.to));
+}
+
 /* Is there anything that can become right? That is known without computing anything: most of what is not a node has no node of its size
  * behind the one in question. */
 static bool may_gain(const struct verify *v, uint32_t write, uint32_t suspect, uint32_t node)
@@ -129,7 +138,7 @@ static bool may_gain(const struct verify *v, uint32_t write, uint32_t suspect, u
 			continue;
 		const uint32_t *same = verify_nodes(v, o->write[i].x.n, &n);
 		for (uint32_t k = 0; k < n; k++)
-			if (same[k] == node || reference_below(v->ref, same[k], node))
+			if (same[k] == node ? may_be_same(v, i, write, node) : reference_below(v->ref, same[k], node))
 				return true;
 	}
 	for (uint32_t r = o->first_output; r < o->n_reads; r++)
@@ -181,8 +190,10 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 	const int64_t least = h->output ? 0 : 1, need = best->write != NONE && best->gain > least ? best->gain : least;
 	struct what_if w;
 	struct err ignored;
-	if (!h->output && !may_gain(v, h->write, suspect, h->node))
+	if (best->only_asked) {
+		*best = *h;
 		return;
+	}
 	double *got = laid(v, h->write, h->node);
 	struct aten_tensor *t = reference_tensor(v->ref, h->node, got, &ignored);
 	h->distance = distance(v, got, h->node);
@@ -252,12 +263,15 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct hypothesis h = {.write = write, .node = node[i]};
+		struct hypothesis h = {.write = write, .node = node[i], .output = t->expect == node[i], .only_asked = best->only_asked};
+		if (best->only_asked && best->write != NONE)
+			return;
+		if (!h.output && !may_gain(v, write, suspect, h.node))
+			continue;
 		const struct numbers *x = reference_numbers(v->ref, h.node);
 		if (!x || x->class != b->x.class || verify_holds(t, h.node) || verify_reads(v, b->call, h.node) ||
 		    (t->expect != NONE && t->expect != h.node) || !can_make(v, b->call, h.node) || plain_weight(v, h.node, x))
 			continue;
-		h.output = t->expect == h.node;
 		h.named = in_name(v, b->call, h.node);
 		h.turn = verify_is_inside(v, b->call) && verify_turn_of(v, h.node) == verify_turn(v, b->call);
 		try_one(v, suspect, &h, best);
@@ -281,9 +295,9 @@ static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, boo
 		}
 }
 
-static struct hypothesis question(struct verify *v, uint32_t call)
+static struct hypothesis question(struct verify *v, uint32_t call, bool only_asked)
 {
-	struct hypothesis best = {.write = NONE};
+	struct hypothesis best = {.write = NONE, .only_asked = only_asked};
 	const struct observed_call *c = &v->o->call[call];
 	bool *tried = xcalloc(v->o->n_writes + 1, sizeof(*tried));
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
@@ -436,8 +450,14 @@ void verify_blame(struct verify *v)
 	for (uint32_t c = 0; c < o->n_calls; c++) {
 		if (v->questioned[c] || !is_suspect(v, c))
 			continue;
+		/* What a kernel leaves in a buffer that a later one is given to write in looks like read by that one. */
+		if (first && !v->ref->unrolled.now && question(v, c, true).write == NONE) {
+			v->questioned[c] = true;
+			continue;
+		}
 		if (first) { /* from here on the nodes' own errors matter: worth a run in float64 */
 			first = false;
+			memset(v->questioned, 0, o->n_calls * sizeof(*v->questioned));
 			reference_errors(v->ref);
 			verify_classify(v);
 			c = UINT32_MAX;
@@ -446,7 +466,7 @@ void verify_blame(struct verify *v)
 		v->questioned[c] = true;
 		struct hypothesis best = question_turns(v, c);
 		if (best.write == NONE)
-			best = question(v, c);
+			best = question(v, c, false);
 		if (best.write == NONE)
 			continue;
 		accuse_turns(v, &best);
