@@ -93,7 +93,8 @@ static bool output_tells(const struct verify *v, uint32_t read, uint32_t write, 
 	return v->o->read[read].same != write && !is_copy(v, write, read, node);
 }
 
-/* Does that tensor, which depends on b's call? The sum of a node's numbers is right already: that another node has the same proves nothing. */
+/* Does that tensor, which depends on b's call? The sum of a node's numbers is right already: that another node has the same proves
+ * nothing. */
 static bool write_tells(const struct verify *v, uint32_t i, uint32_t write, uint32_t suspect)
 {
 	const struct verify_tensor *t = &v->write[i];
