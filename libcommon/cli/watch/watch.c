@@ -114,7 +114,10 @@ static void take_contract(struct watch *w, struct watch_model *m)
 		const struct watch_answer *a = &w->answer[i];
 		if (a->dev != m->dev || a->ino != m->ino)
 			continue;
-		if (contract_from_json(&m->contract, buf_slice(&a->json), &err) < 0) {
+		m->lent = w->loaded != NULL;
+		if (m->lent)
+			m->contract = w->loaded->contract; /* what was sent */
+		else if (contract_from_json(&m->contract, buf_slice(&a->json), &err) < 0) {
 			contract_release(&m->contract);
 			m->contract = (struct contract){0};
 			m->why = xstrdup(err.text);
@@ -192,7 +195,8 @@ static void model_release(struct watch_model *m)
 	free(m->own_kernels);
 	free(m->fx);
 	intern_release(&m->names);
-	contract_release(&m->contract);
+	if (!m->lent)
+		contract_release(&m->contract);
 	if (m->sources)
 		nan_sources_release(m->sources);
 	free(m->sources);

@@ -59,7 +59,8 @@ struct watch_model {
 	char *text;               /* of a torch.compile graph: its generated Python; NULL: a package */
 	bool renamed;             /* of a bundle run again: the contract is the one from there, calls have its names */
 	struct contract contract; /* n_inputs and n_calls are 0 if there is none */
-	bool has_contract;
+	/* lent: the contract is that of watch.loaded */
+	bool has_contract, lent;
 	char *why;                   /* why there is none, or calls could not be watched: the last reason; or NULL */
 	uint64_t dev, ino;           /* of the library */
 	struct intern names;         /* of contract.value */

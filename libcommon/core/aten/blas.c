@@ -219,6 +219,14 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 	return m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && lda <= INT32_MAX && ldb <= INT32_MAX && ldc <= INT32_MAX;
 }
 
+/* A program with small products only is done before OpenBLAS would be loaded: 5 ms of processor time, in each process (its tables of
+ * kernels are 13,000 relocations). */
+static bool is_small(int64_t m, int64_t n, int64_t k)
+{
+	enum { MOST = 1 << 16 };
+	return k > 0 && k <= MOST && m <= MOST / k && n <= MOST / k / m;
+}
+
 /* For a row or a column, gemv reads the matrix once, where gemm would pack it first. Sums of floats are split into parts of `most`:
  * OpenBLAS adds everything in one pass, unlike MKL and oneDNN, and lost up to three times as much precision; splitting costs little. */
 #define BLAS_GEMM(T, name, gemm, gemv, plain, most) \
@@ -227,8 +235,10 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 	{ \
 		if (m <= 0 || n <= 0) \
 			return; \
-		need_blas(); \
-		if (!blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) { \
+		const bool small = is_small(m, n, k); \
+		if (!small) \
+			need_blas(); \
+		if (small || !blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) { \
 			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
 			return; \
 		} \

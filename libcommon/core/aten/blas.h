@@ -1,4 +1,4 @@
-/* blas.h - OpenBLAS, loaded when it is first needed; plain loops if it is missing. */
+/* blas.h - OpenBLAS, loaded when it is first needed; plain loops if it is missing, and for small products. */
 #ifndef PT2_ATEN_BLAS_H
 #define PT2_ATEN_BLAS_H
 #include "aten.h"

@@ -1,4 +1,4 @@
-/* gemm_plain.h - matrix multiplication in plain C, for one type: included by blas.c for systems without OpenBLAS.
+/* gemm_plain.h - matrix multiplication in plain C, for one type: included by blas.c, for small products and for systems without OpenBLAS.
  *
  *     #define T float
  *     #define NAME(x) x##_f32

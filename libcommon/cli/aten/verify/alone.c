@@ -298,15 +298,13 @@ static uint32_t set_cut(const struct alone *a, struct cut *k, uint32_t call, con
 {
 	const struct observed_call *c = call_of(a, call);
 	uint32_t undecided = 0;
-	memset(k->by_node, 0, a->v->ref->n * sizeof(*k->by_node));
+	cut_clear(k);
 	for (uint32_t r = c->read; r < c->read + c->n_reads; r++) {
 		const struct candidates found = candidates(a, r, all);
 		const bool whole = all || found.decided || choice >> (undecided < MOST_AMBIGUOUS ? undecided : MOST_AMBIGUOUS - 1) & 1;
 		for (uint32_t i = 0; i < found.n && (i == 0 || whole); i++)
-			if (!k->by_node[found.m[i]->node]) {
-				k->by_node[found.m[i]->node] = &o->read[own + r - c->read];
-				k->layout[found.m[i]->node] = &found.m[i]->l;
-			}
+			if (!k->by_node[found.m[i]->node])
+				cut_put(k, found.m[i]->node, &o->read[own + r - c->read], &found.m[i]->l);
 		undecided += !found.decided;
 	}
 	return undecided < MOST_AMBIGUOUS ? undecided : MOST_AMBIGUOUS;

@@ -10,6 +10,7 @@ struct hypothesis {
 	bool named;  /* n's operator is in the kernel's name */
 	bool turn;   /* both are in the same turn of a loop */
 	double distance;
+	bool only_asked; /* of the best one: is there any that has to be computed? */
 };
 
 /* ---- the suspects ---- */
@@ -86,25 +87,65 @@ static bool is_copy(const struct verify *v, uint32_t write, uint32_t output, uin
 	return v->write[write].n && v->read[output].expect == node && call != NONE && o->call[call].compiled;
 }
 
-/* Over everything that depends on b's call: how much more is right now. */
-static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct what_if *w)
+/* Does that output tell whether write is the node? */
+static bool output_tells(const struct verify *v, uint32_t read, uint32_t write, uint32_t node)
+{
+	return v->o->read[read].same != write && !is_copy(v, write, read, node);
+}
+
+/* Does that tensor, which depends on b's call? The sum of a node's numbers is right already: that another node has the same proves
+ * nothing. */
+static bool write_tells(const struct verify *v, uint32_t i, uint32_t write, uint32_t suspect)
+{
+	const struct verify_tensor *t = &v->write[i];
+	const uint32_t c = v->o->write[i].call, from = v->o->write[write].call;
+	return i != write && !t->empty && !t->accused && t->derived == NONE && !t->counter &&
+	       (verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect);
+}
+
+/* How much more is right now, over everything that depends on b's call. First what can become right, then what can become wrong: less than
+ * `need` may be more than it is. */
+static int64_t gain(struct verify *v, uint32_t write, uint32_t suspect, struct what_if *w, int64_t need)
 {
 	const struct observed *o = v->o;
-	const uint32_t from = o->write[write].call;
 	int64_t sum = 0;
+	for (int right = 0; right < 2; right++) {
+		for (uint32_t i = o->n_inputs; i < o->n_writes && (!right || sum >= need); i++)
+			if ((v->write[i].n > 0) == right && write_tells(v, i, write, suspect))
+				sum += right_now(v, &v->write[i], &o->write[i].x, w) - right;
+		for (uint32_t r = o->first_output; r < o->n_reads && (!right || sum >= need); r++)
+			if (verify_output_right(v, r) == right && output_tells(v, r, write, w->node))
+				sum += output_right_now(v, r, w) - right;
+	}
+	return sum;
+}
+
+/* Can i be the node, if b is? By their maxima. Unless it is an input or a weight, the node's own error counts, too. */
+static bool may_be_same(const struct verify *v, uint32_t i, uint32_t write, uint32_t node)
+{
+	const double eps = numbers_eps(v->ref->v[node].tensor->dtype), max = v->o->write[write].x.max;
+	const struct numbers_range near = numbers_may_match(&v->o->write[i].x, 0, eps);
+	return node >= v->ref->program->n_inputs || (max >= near.from && !(max > near.to));
+}
+
+/* Is there anything that can become right? That is known without computing anything: most of what is not a node has no node of its size
+ * behind the one in question. */
+static bool may_gain(const struct verify *v, uint32_t write, uint32_t suspect, uint32_t node)
+{
+	const struct observed *o = v->o;
+	uint32_t n;
 	for (uint32_t i = o->n_inputs; i < o->n_writes; i++) {
-		const struct verify_tensor *t = &v->write[i];
-		const uint32_t c = o->write[i].call;
-		/* The sum of a node's numbers is right already: that another node has the same proves nothing. */
-		if (i == write || t->empty || t->accused || t->derived != NONE || t->counter ||
-		    !(verify_down(v, c, from) || verify_down(v, c, suspect) || c == suspect))
+		if (v->write[i].n || !write_tells(v, i, write, suspect))
 			continue;
-		sum += right_now(v, t, &o->write[i].x, w) - (t->n > 0);
+		const uint32_t *same = verify_nodes(v, o->write[i].x.n, &n);
+		for (uint32_t k = 0; k < n; k++)
+			if (same[k] == node ? may_be_same(v, i, write, node) : reference_below(v->ref, same[k], node))
+				return true;
 	}
 	for (uint32_t r = o->first_output; r < o->n_reads; r++)
-		if (o->read[r].same != write && !is_copy(v, write, r, w->node))
-			sum += output_right_now(v, r, w) - verify_output_right(v, r);
-	return sum;
+		if (!verify_output_right(v, r) && output_tells(v, r, write, node))
+			return true;
+	return false;
 }
 
 static bool in_name(const struct verify *v, uint32_t call, uint32_t node)
@@ -147,8 +188,13 @@ static bool better(const struct verify *v, const struct hypothesis *a, const str
 
 static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, struct hypothesis *best)
 {
+	const int64_t least = h->output ? 0 : 1, need = best->write != NONE && best->gain > least ? best->gain : least;
 	struct what_if w;
 	struct err ignored;
+	if (best->only_asked) {
+		*best = *h;
+		return;
+	}
 	double *got = laid(v, h->write, h->node);
 	struct aten_tensor *t = reference_tensor(v->ref, h->node, got, &ignored);
 	h->distance = distance(v, got, h->node);
@@ -156,11 +202,11 @@ static void try_one(struct verify *v, uint32_t suspect, struct hypothesis *h, st
 	if (!t)
 		return;
 	what_if_begin(&w, v->ref, h->node, t);
-	h->gain = gain(v, h->write, suspect, &w);
+	h->gain = gain(v, h->write, suspect, &w, need);
 	v->hypotheses++;
 	v->evaluated += w.evaluated;
 	what_if_end(&w);
-	if ((h->gain > 0 || (h->output && h->gain >= 0)) && (best->write == NONE || better(v, h, best)))
+	if (h->gain >= need && (best->write == NONE || better(v, h, best)))
 		*best = *h;
 }
 
@@ -218,12 +264,15 @@ static void try_write(struct verify *v, uint32_t suspect, uint32_t write, struct
 		return;
 	const uint32_t *node = verify_nodes(v, b->x.n, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct hypothesis h = {.write = write, .node = node[i]};
+		struct hypothesis h = {.write = write, .node = node[i], .output = t->expect == node[i], .only_asked = best->only_asked};
+		if (best->only_asked && best->write != NONE)
+			return;
+		if (!h.output && !may_gain(v, write, suspect, h.node))
+			continue;
 		const struct numbers *x = reference_numbers(v->ref, h.node);
 		if (!x || x->class != b->x.class || verify_holds(t, h.node) || verify_reads(v, b->call, h.node) ||
 		    (t->expect != NONE && t->expect != h.node) || !can_make(v, b->call, h.node) || plain_weight(v, h.node, x))
 			continue;
-		h.output = t->expect == h.node;
 		h.named = in_name(v, b->call, h.node);
 		h.turn = verify_is_inside(v, b->call) && verify_turn_of(v, h.node) == verify_turn(v, b->call);
 		try_one(v, suspect, &h, best);
@@ -247,9 +296,9 @@ static void try_producers(struct verify *v, uint32_t suspect, uint32_t call, boo
 		}
 }
 
-static struct hypothesis question(struct verify *v, uint32_t call)
+static struct hypothesis question(struct verify *v, uint32_t call, bool only_asked)
 {
-	struct hypothesis best = {.write = NONE};
+	struct hypothesis best = {.write = NONE, .only_asked = only_asked};
 	const struct observed_call *c = &v->o->call[call];
 	bool *tried = xcalloc(v->o->n_writes + 1, sizeof(*tried));
 	for (uint32_t w = c->write; w < c->write + c->n_writes; w++)
@@ -402,8 +451,14 @@ void verify_blame(struct verify *v)
 	for (uint32_t c = 0; c < o->n_calls; c++) {
 		if (v->questioned[c] || !is_suspect(v, c))
 			continue;
+		/* What a kernel leaves in a buffer that a later one is given to write in looks like read by that one. */
+		if (first && !v->ref->unrolled.now && question(v, c, true).write == NONE) {
+			v->questioned[c] = true;
+			continue;
+		}
 		if (first) { /* from here on the nodes' own errors matter: worth a run in float64 */
 			first = false;
+			memset(v->questioned, 0, o->n_calls * sizeof(*v->questioned));
 			reference_errors(v->ref);
 			verify_classify(v);
 			c = UINT32_MAX;
@@ -412,7 +467,7 @@ void verify_blame(struct verify *v)
 		v->questioned[c] = true;
 		struct hypothesis best = question_turns(v, c);
 		if (best.write == NONE)
-			best = question(v, c);
+			best = question(v, c, false);
 		if (best.write == NONE)
 			continue;
 		accuse_turns(v, &best);

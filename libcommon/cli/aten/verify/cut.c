@@ -13,6 +13,7 @@ static void make_tables(struct cut *k)
 	k->value = xcalloc(n + 1, sizeof(*k->value));
 	k->state = xcalloc(n + 1, 1);
 	k->touched = xcalloc(words_of(k), sizeof(*k->touched));
+	k->put = xcalloc(words_of(k), sizeof(*k->put));
 }
 
 static void free_tables(struct cut *k)
@@ -22,6 +23,7 @@ static void free_tables(struct cut *k)
 	free(k->value);
 	free(k->state);
 	free(k->touched);
+	free(k->put);
 }
 
 /* Tables as long as the graph, for every call: of a large graph they would be fresh pages each time. */
@@ -43,15 +45,33 @@ void cut_begin(struct cut *k, struct verify *v, uint32_t call)
 	k->lent = v->room->lent = true;
 }
 
-/* The next node after `at` (-1: the first) that is touched; NONE. */
-static uint32_t next_touched(const struct cut *k, int64_t at)
+/* The next one after `at` (-1: the first) that is set; NONE. */
+static uint32_t next_bit(const uint64_t *set, size_t words, int64_t at)
+{
+	size_t w = (size_t)(at + 1) / 64;
+	uint64_t bits = w < words ? set[w] & ~UINT64_C(0) << (at + 1) % 64 : 0;
+	while (!bits && ++w < words)
+		bits = set[w];
+	return bits ? (uint32_t)(w * 64 + (size_t)__builtin_ctzll(bits)) : NONE;
+}
+
+static uint32_t next_touched(const struct cut *k, int64_t at) { return next_bit(k->touched, words_of(k), at); }
+
+void cut_put(struct cut *k, uint32_t node, const struct observed_tensor *x, const struct layout *l)
+{
+	k->by_node[node] = x;
+	k->layout[node] = l;
+	k->put[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+void cut_clear(struct cut *k)
 {
 	const size_t words = words_of(k);
-	size_t w = (size_t)(at + 1) / 64;
-	uint64_t bits = w < words ? k->touched[w] & ~UINT64_C(0) << (at + 1) % 64 : 0;
-	while (!bits && ++w < words)
-		bits = k->touched[w];
-	return bits ? (uint32_t)(w * 64 + (size_t)__builtin_ctzll(bits)) : NONE;
+	for (uint32_t i = next_bit(k->put, words, -1); i != NONE; i = next_bit(k->put, words, i)) {
+		k->by_node[i] = NULL;
+		k->layout[i] = NULL;
+	}
+	memset(k->put, 0, words * sizeof(*k->put));
 }
 
 static void touch(struct cut *k, uint32_t node)
@@ -77,8 +97,7 @@ void cut_end(struct cut *k)
 		free_tables(k);
 		return;
 	}
-	memset(k->by_node, 0, k->v->ref->n * sizeof(*k->by_node));
-	memset(k->layout, 0, k->v->ref->n * sizeof(*k->layout));
+	cut_clear(k);
 	k->v->room->lent = false;
 }
 
@@ -105,10 +124,8 @@ void cut_read(struct cut *k, uint32_t read)
 	const struct verify_tensor *t = &k->v->read[read];
 	const double near = cut_nearest(k->v, t, x);
 	for (uint32_t i = 0; i < t->n; i++)
-		if (!k->by_node[t->m[i].node] && t->m[i].off <= near) {
-			k->by_node[t->m[i].node] = x;
-			k->layout[t->m[i].node] = &t->m[i].l;
-		}
+		if (!k->by_node[t->m[i].node] && t->m[i].off <= near)
+			cut_put(k, t->m[i].node, x, &t->m[i].l);
 }
 
 /* ---- a run starting at the cut ---- */

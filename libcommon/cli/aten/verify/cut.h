@@ -2,7 +2,7 @@
  *
  *     struct cut k;
  *     cut_begin(&k, v, call);
- *     k.by_node[n] = read, k.layout[n] = &layout;     // node n has the numbers of that tensor
+ *     cut_put(&k, n, read, &layout);                  // node n has the numbers of that tensor
  *     struct numbers e;
  *     cut_compute(&k, node, AS_TYPED, &e);            // -1: it depends on something unknown, or an operator refuses
  *     cut_end(&k);
@@ -20,6 +20,7 @@ struct cut {
 	struct verify *v;
 	const struct observed_tensor **by_node; /* NULL: not cut here */
 	const struct layout **layout;
+	uint64_t *put;  /* bits: of whose by_node is not NULL */
 	uint32_t first; /* the earliest call whose reads are included */
 	uint32_t n_calls;
 	bool open;     /* something unknown was read */
@@ -34,6 +35,8 @@ struct cut {
 
 void cut_begin(struct cut *k, struct verify *v, uint32_t call);
 void cut_end(struct cut *k);
+void cut_put(struct cut *k, uint32_t node, const struct observed_tensor *x, const struct layout *l);
+void cut_clear(struct cut *k);
 void cut_room_release(struct verify *v);
 /* How far off a node may be to count as the tensor's node: a tensor is within tolerance of many, so only those as close as
  * the closest, except for rounding, are used. */

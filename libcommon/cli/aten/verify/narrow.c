@@ -500,8 +500,7 @@ static bool is_right_with(struct narrow *n, const struct narrow_choice *x, uint3
 	as.x = *reference_numbers(v->ref, node);
 	cut_begin(&cut, v, c->call);
 	cut_reads(&cut, c->call);
-	cut.by_node[node] = &as;
-	cut.layout[node] = &same;
+	cut_put(&cut, node, &as, &same);
 	if (around_take(&got, &v->o->write[c->write], c->call, x->first_run + k, call_of(n, c->call)->d->call, GIVEN_TAKE, given, taken) &&
 	    cut_compute(&cut, x->node, AS_TYPED, &want) == 0 && !cut.inputs && want.n == got.x.n && want.class == got.x.class) {
 		struct verify_finding f = {0};

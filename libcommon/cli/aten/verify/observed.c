@@ -97,14 +97,21 @@ static void link_all(struct observed *o)
 		if (r->n_links == 1 && is_whole(r, &o->write[o->link[r->link]]))
 			r->same = o->link[r->link];
 	}
+	/* The same by write. */
+	const uint32_t n = o->n_links;
+	GROW(o->link, o->n_links, o->cap_links, n);
+	for (uint32_t k = 0; k < n; k++)
+		o->write[o->link[k]].n_links++;
 	for (uint32_t w = 0; w < o->n_writes; w++) {
 		o->write[w].link = o->n_links;
-		for (uint32_t r = 0; r < o->n_reads; r++)
-			for (uint32_t k = 0; k < o->read[r].n_links; k++)
-				if (o->link[o->read[r].link + k] == w)
-					PUSH_TO(o->link, o->n_links, o->cap_links) = r;
-		o->write[w].n_links = o->n_links - o->write[w].link;
+		o->n_links += o->write[w].n_links;
+		o->write[w].n_links = 0;
 	}
+	for (uint32_t r = 0; r < o->n_reads; r++)
+		for (uint32_t k = 0; k < o->read[r].n_links; k++) {
+			struct observed_tensor *w = &o->write[o->link[o->read[r].link + k]];
+			o->link[w->link + w->n_links++] = r;
+		}
 }
 
 /* ---- all ---- */

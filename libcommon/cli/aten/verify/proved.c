@@ -34,10 +34,8 @@ static bool cut_here(struct cut *k, struct verify *v, const struct verify *other
 		const struct numbers *b = observed_numbers(v->o, from);
 		const double near = cut_nearest(v, t, from);
 		for (uint32_t i = 0; i < t->n; i++)
-			if (!k->by_node[t->m[i].node] && t->m[i].off <= near) {
-				k->by_node[t->m[i].node] = from;
-				k->layout[t->m[i].node] = &t->m[i].l;
-			}
+			if (!k->by_node[t->m[i].node] && t->m[i].off <= near)
+				cut_put(k, t->m[i].node, from, &t->m[i].l);
 		if (t->n || t->empty)
 			continue;
 		const uint32_t node = proved->n == 1 ? same_node(v, other, proved->m[0].node) : NONE;
@@ -45,8 +43,7 @@ static bool cut_here(struct cut *k, struct verify *v, const struct verify *other
 		if (!n || !b->v || n->n != b->n || n->class != b->class || k->by_node[node])
 			return false;
 		numbers_nearest(b, n, &room[r]);
-		k->by_node[node] = from;
-		k->layout[node] = &room[r];
+		cut_put(k, node, from, &room[r]);
 	}
 	return true;
 }
