@@ -43,6 +43,8 @@ like "the text counts kernels that cannot be called alone" "$(verify vision)" "a
 exits "a model with state: wrong in its second call" 1 verify state state.pt2 --json --no-more
 is "the wrong counter is found" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
 	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
+is "... and the buffer whose first value the code holds" "$(jq -c '[.runs[1].findings[].first_values]' out)" '[["b_norm_num_batches_tracked"]]'
+like "... in the text, too" "$(verify state state.pt2 --no-more)" "buffer +norm.num_batches_tracked: the code holds its first value"
 # Steps of gru and turns of a while_loop are nodes.
 exits "a recurrent layer and a loop" 0 verify loop loop.pt2 --json
 is "kernels of gru are compared with its steps" "$(jq -r '[.runs[0].calls[] | select(.kernel | test("sigmoid")) | .writes[].nodes[]
@@ -87,7 +89,7 @@ with zipfile.ZipFile("returns.exported.pt2") as z, zipfile.ZipFile("other.pt2", 
         w.writestr(n, data)
 E
 exits "a weight that the code holds has changed" 1 aoti-verify --no-more other.pt2 returns.pt2 "${gives[@]}"
-like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values, and they have changed since: compile the package again"
+like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values: if they have changed since it was compiled, compile it again"
 exits "... in JSON" 1 aoti-verify --json --no-more other.pt2 returns.pt2 "${gives[@]}"
 is "the finding has the weight" "$(jq -c '[.runs[0].findings[] | .inlined_weights]' out)" '[["p_linear_bias"]]'
 exits "aoti-nanassert runs it" 0 aoti-nanassert returns.pt2 "${gives[@]}"
