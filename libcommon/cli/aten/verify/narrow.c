@@ -390,7 +390,8 @@ void narrow_judge(struct narrow *n, struct slice given, struct slice taken)
 			cut_reads(&k, x->call[c].call);
 		if (b->v && b->class != NUMBERS_COMPLEX && cut_compute(&k, x->node, AS_TYPED, &want) == 0 && want.n == b->n &&
 		    want.class == b->class) {
-			x->apart = k.inputs || needs_turn(&k, x);
+			x->unrun = needs_turn(&k, x);
+			x->apart = k.inputs || x->unrun;
 			judge_calls(n, x, &want, given, taken);
 		}
 		numbers_release(&want);
@@ -651,7 +652,7 @@ static bool apply_to_finding(struct narrow *n, const struct narrow_choice *x)
 	struct verify *v = n->v;
 	struct verify_finding f = v->finding[x->at];
 	list_kept(v, x, &f);
-	if (x->ends != NONE && x->apart && !is_wrong(x) && f.call != x->ends) { /* it follows from a turn that did not run */
+	if (x->ends != NONE && x->unrun && !is_wrong(x) && f.call != x->ends) { /* it follows from a turn that did not run */
 		for (uint32_t i = 0; i < v->n_findings; i++)
 			if (v->finding[i].call == x->ends)
 				return true;
