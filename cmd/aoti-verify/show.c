@@ -133,7 +133,7 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 	add_trial_call(&b, t, f->call);
 	buf_adds(&b, f->given        ? " was not given "
 		     : f->less_exact ? " is less exact than eager: "
-		     : f->ends       ? " ends the loop before its last turn: "
+		     : f->ends       ? (f->got ? " goes on after the loop's last turn: " : " ends the loop before its last turn: ")
 				     : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);

@@ -54,6 +54,27 @@ is "kernels of gru are compared with its steps" "$(jq -r '[.runs[0].calls[] | se
 	| select(test("^gru.[0-3].h$"))] | unique | join(" ")' out)" "gru.0.h gru.1.h gru.2.h gru.3.h"
 is "kernels of while_loop are compared with its iterations, none only indirectly" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
 	| map(select(test("^while_loop.[0-2].layer_norm"))) | unique | length), .effect, .open, .wrong]' out)" "[3,0,0,0]"
+# A graph whose loop has another number of turns: the condition is named, not the body.
+turns() { # turns N: the loop ends after so many
+	python3 - "$1" <<'E'
+import sys, zipfile
+with zipfile.ZipFile("loop.exported.pt2") as z, zipfile.ZipFile("turns.pt2", "w") as w:
+    for n in z.namelist():
+        data = z.read(n)
+        if n.endswith("models/model.json"):
+            head, tail = data.split(b"torch.ops.aten.lt.Scalar", 1)
+            assert b'"as_int": 3' in tail
+            data = head + b"torch.ops.aten.lt.Scalar" + tail.replace(b'"as_int": 3', b'"as_int": ' + sys.argv[1].encode(), 1)
+        w.writestr(n, data)
+E
+	aoti-verify --json --no-more turns.pt2 loop.pt2 'loop.pt:in[0]'
+}
+exits "a loop that goes on for too long" 1 turns 2
+is "its condition is the only finding" "$(jq -c '[.runs[0].findings[] | [.kernel, .what, .node.name, .got, .want]]' out)" \
+	'[["cpp_fused_lift_fresh_copy_lt_5","turns","while_loop.2.lt",1,0]]'
+exits "a loop that ends too early" 1 turns 5
+is "... likewise" "$(jq -c '[.runs[0].findings[] | [.kernel, .what, .node.name, .got, .want]]' out)" \
+	'[["cpp_fused_lift_fresh_copy_lt_5","turns","while_loop.3.lt",0,1]]'
 # Nodes of large numbers have large errors, those that could replace them have not. No kernel after torch's generator is reported as wrong.
 exits "a model that draws random numbers" 5 verify sampler sampler.pt2 --json --no-more
 is "no kernel is reported as wrong; random ones stay unverified" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"

@@ -52,7 +52,7 @@ static uint32_t ends_wrongly(const struct verify *v, uint32_t call)
 		if (x->call == NONE || x->x.dtype != DTYPE_BOOL || x->x.n != 1 || !x->x.v || x->x.v[0] || v->write[w].counter ||
 		    !verify_is_inside(v, x->call))
 			continue;
-		if (x->call < call || (verify_is_inside(v, call) && verify_inside_from(v, call) == verify_inside_from(v, x->call)))
+		if (x->call < call || verify_same_loop(v, call, x->call))
 			return x->call;
 	}
 	return NONE;
@@ -64,7 +64,7 @@ static void plan_finding(const struct verify *v, uint32_t at, struct narrow_choi
 	const struct verify_tensor *t = &v->write[f->tensor];
 	*x = (struct narrow_choice){
 	    .at = at, .target = &v->o->write[f->tensor], .node = f->node, .ends = NONE, .supposed = NONE, .found = NONE};
-	if (f->subtle || !t->accused || !t->n)
+	if (f->subtle || f->ends || !t->accused || !t->n)
 		return;
 	x->l = t->m[0].l;
 	add_call(v, x, f->call);
@@ -642,6 +642,7 @@ static void name_end(struct verify *v, const struct narrow_choice *x, struct ver
 	f->write = f->others = NONE;
 	f->given = false;
 	f->ends = true;
+	f->got = 0;
 	f->n_suspects = f->right = 0;
 	set_row(v, f->call, VERIFY_WRONG, f->node, NULL);
 }
