@@ -1,5 +1,5 @@
-/* conditions.c - a while_loop whose condition is wrong has another number of turns than in the graph, and then the values of its body are not the
- * graph's: the condition is accused, not the body that ran once too often, or whose last turn did not run. */
+/* conditions.c - a while_loop whose condition is wrong has another number of turns than in the graph, and then the values of its body
+ * are not the graph's: the condition is accused, not the body that ran once too often, or whose last turn did not run. */
 #include "aten/verify/cut.h"
 
 static struct slice loop_of(const struct verify *v, uint32_t node) { return slice_until(graph_name(v->ref->g, v->ref->first + node), "."); }
