@@ -143,6 +143,13 @@ static void out_finding(struct json_out *o, const struct verifier *v, const stru
 	}
 	if (finding_inlined(v, t, f, 0) != NONE)
 		json_close(o);
+	for (uint32_t k = 0, node; (node = finding_frozen(v, t, f, k)) != NONE; k++) {
+		if (!k)
+			json_member_arr(o, "first_values");
+		json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + node));
+	}
+	if (finding_frozen(v, t, f, 0) != NONE)
+		json_close(o);
 	json_member_u64(o, "right_with_it", f->right);
 	if (f->subtle) {
 		json_member_float(o, "compiled_ulp", f->compiled_ulp);

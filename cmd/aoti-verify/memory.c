@@ -31,7 +31,8 @@ int verifier_guard(struct verifier *v, const struct operands *in, struct err *er
 void verifier_guarded(struct verifier *v)
 {
 	for (size_t i = 0; v->guarded && i < v->guard.n; i++)
-		take_back(v, v->guard.v[i].kernel);
+		if (guard_counts(&v->guard.v[i]))
+			take_back(v, v->guard.v[i].kernel);
 }
 
 bool verifier_crashed(struct verifier *v, const struct operands *in)

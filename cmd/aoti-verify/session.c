@@ -6,6 +6,8 @@
 #include "base/tool/tempfolder.h"
 #include "verifier.h"
 
+#include <math.h>
+
 /* ---- runs ---- */
 
 /* With its own inputs. */
@@ -338,6 +340,51 @@ uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const 
 			for (uint32_t m = 0; m < h->read[r].n; m++)
 				read |= reference_below(h->ref, h->read[r].m[m].node, i);
 		if (!read && k-- == 0)
+			return i;
+	}
+	return NONE;
+}
+
+/* The first call of the same process. */
+static const struct trial *first_run(const struct verifier *v, const struct trial *t)
+{
+	for (uint32_t i = 0; t->run && !trial_is_alone(t) && i < v->n_trials; i++)
+		if (v->trial[i]->source == t->source && v->trial[i]->run == 0)
+			return v->trial[i];
+	return NULL;
+}
+
+/* What the graph has where the finding is, if that weight is the given tensor. */
+static double there_with(const struct trial *t, const struct verify_finding *f, uint32_t weight, struct aten_tensor *value)
+{
+	struct what_if w;
+	struct numbers *x = NULL;
+	struct aten_tensor *own = NULL;
+	double there = NAN;
+	ATEN_TRY("first value") { own = aten_keep(aten_alias(value)); }
+	if (ATEN_END)
+		return NAN;
+	what_if_begin(&w, (struct reference *)&t->h.ref, weight, own);
+	if (f->at >= 0 && (x = what_if_numbers(&w, f->node)) && x->v && f->at < x->n)
+		there = x->v[f->at * (x->class == NUMBERS_COMPLEX ? 2 : 1)];
+	what_if_end(&w);
+	return there;
+}
+
+uint32_t finding_frozen(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k)
+{
+	const struct reference *ref = &t->h.ref;
+	const struct trial *first = f->given || f->node == NONE || f->write == NONE ? NULL : first_run(v, t);
+	for (uint32_t i = 0; first && i < first->h.verify.n_findings; i++)
+		if (first->h.verify.finding[i].node == f->node)
+			return NONE; /* wrong from the start */
+	for (uint32_t i = 0; first && i < ref->program->n_inputs; i++) {
+		const struct reference *was = &first->h.ref;
+		if (!reference_is_weight(ref, i) || !reference_below(ref, f->node, i) || !reference_is_tensor(ref, i) || !reference_is_tensor(was, i) ||
+		    aten_numel(was->v[i].tensor) > PAIR_MOST_INLINED)
+			continue;
+		const double off = fabs(there_with(t, f, i, was->v[i].tensor) - f->got);
+		if (off <= 1e-5 * fabs(f->got) && k-- == 0)
 			return i;
 	}
 	return NONE;

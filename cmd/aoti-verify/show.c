@@ -101,9 +101,25 @@ static void inlined(struct screen *s, const struct verifier *v, const struct tri
 		buf_add_slice(&b, weight_path(t, node));
 	}
 	if (n) {
-		buf_addf(&b, ": the code holds %s values, and they have changed since: compile the package again",
+		buf_addf(&b, ": the code holds %s values: if they have changed since it was compiled, compile it again",
 			 n == 1 ? "its" : "their");
 		show_row(s, "weight", &b);
+	}
+	buf_release(&b);
+}
+
+static void frozen(struct screen *s, const struct verifier *v, const struct trial *t, const struct verify_finding *f)
+{
+	struct buf b = {0};
+	uint32_t node, n = 0;
+	for (; n < 5 && (node = finding_frozen(v, t, f, n)) != NONE; n++) {
+		if (n)
+			buf_adds(&b, " or ");
+		buf_add_slice(&b, weight_path(t, node));
+	}
+	if (n) {
+		buf_adds(&b, ": the code holds its first value (with it the graph gives the same result): pytorch#165444");
+		show_row(s, "buffer", &b);
 	}
 	buf_release(&b);
 }
@@ -117,7 +133,7 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 	add_trial_call(&b, t, f->call);
 	buf_adds(&b, f->given        ? " was not given "
 		     : f->less_exact ? " is less exact than eager: "
-		     : f->ends       ? " ends the loop before its last turn: "
+		     : f->ends       ? (f->got ? " goes on after the loop's last turn: " : " ends the loop before its last turn: ")
 				     : " does not compute ");
 	add_node(&b, t, f->node);
 	clean_lines(b.p, b.len);
@@ -139,6 +155,7 @@ static void finding(struct screen *s, const struct verifier *v, const struct tri
 		read_values(s, t, f);
 	}
 	inlined(s, v, t, f);
+	frozen(s, v, t, f);
 	if (f->subtle) {
 		buf_addf(&b, "%.3g ulp off the float64 result for the same inputs; eager is %.3g off", f->compiled_ulp, f->eager_ulp);
 		show_row(s, "error", &b);

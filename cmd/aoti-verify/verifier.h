@@ -129,6 +129,9 @@ static inline bool trial_found(const struct trial *t) { return tally(t).findings
 /* Weights that the code holds, and that the finding's node is or is computed from: one that has changed since explains the finding. The
  * k-th one; NONE: there are no more. */
 uint32_t finding_inlined(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k);
+/* Buffers that an earlier call changed, and with whose first value the graph gives what the finding's call wrote: the code holds that
+ * value. The k-th one; NONE: there are no more. */
+uint32_t finding_frozen(const struct verifier *v, const struct trial *t, const struct verify_finding *f, uint32_t k);
 /* "out3"; the path of a buffer, the name of an input. */
 struct slice output_name(const struct trial *t, const struct verify_output *x, char room[32]);
 static inline bool output_has_place(const struct trial *t, const struct verify_output *x)

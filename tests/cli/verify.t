@@ -7,7 +7,7 @@
 . "$ROOT/tests/lib/close.sh"
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models need AVX2"
 P=$ROOT/tests/data/aoti/verify
-for name in norm attention state noise loop scan sampler returns vision erfinv cosine dropout inplace int8; do
+for name in norm attention state noise loop scan sampler returns vision erfinv cosine dropout inplace int8 prefix; do
 	cp "$DATA/aoti/verify/$name.pt2" "$P/$name.pt" .
 	cp "$P/$name.exported.pt2" .
 done
@@ -39,16 +39,42 @@ is "each kernel is called alone, too, and is right" "$(jq -c '[.runs[] | select(
 is "--kernels-alone with --no-more" "$(verify norm norm.pt2 --json --no-more --kernels-alone | jq -c '[.runs[].inputs]')" \
 	'["as given","kernels alone: ties and zeros","kernels alone: extremes","kernels alone: positive"]'
 like "the text counts kernels that cannot be called alone" "$(verify vision)" "alone +1 of 2 kernels were called alone"
+# Its vector loads end in the padding behind short rows: shown, and no reason to leave a kernel that rounds unverified.
+exits "a kernel that reads padding is verified" 0 aoti-verify prefix.exported.pt2 prefix.pt2 'prefix.pt:in[0]' 'prefix.pt:in[1]'
+like "... and the read is shown" "$(cat out)" "1 kernel verified, nothing wrong.*in the padding of its memory"
 # Inductor takes a counter of a module for a constant (pytorch#165444): right once, wrong from the second call on.
 exits "a model with state: wrong in its second call" 1 verify state state.pt2 --json --no-more
 is "the wrong counter is found" "$(jq -c '[.runs[] | [.run, (.findings | map([.buffer, .got, .want]))]]' out)" \
 	'[[0,[]],[1,[["norm_num_batches_tracked",1,2]]]]'
+is "... and the buffer whose first value the code holds" "$(jq -c '[.runs[1].findings[].first_values]' out)" '[["b_norm_num_batches_tracked"]]'
+like "... in the text, too" "$(verify state state.pt2 --no-more)" "buffer +norm.num_batches_tracked: the code holds its first value"
 # Steps of gru and turns of a while_loop are nodes.
 exits "a recurrent layer and a loop" 0 verify loop loop.pt2 --json
 is "kernels of gru are compared with its steps" "$(jq -r '[.runs[0].calls[] | select(.kernel | test("sigmoid")) | .writes[].nodes[]
 	| select(test("^gru.[0-3].h$"))] | unique | join(" ")' out)" "gru.0.h gru.1.h gru.2.h gru.3.h"
 is "kernels of while_loop are compared with its iterations, none only indirectly" "$(jq -c '.runs[0] | [([.calls[] | select(.kernel | test("native_layer_norm")) | .writes[].nodes[]]
 	| map(select(test("^while_loop.[0-2].layer_norm"))) | unique | length), .effect, .open, .wrong]' out)" "[3,0,0,0]"
+# A graph whose loop has another number of turns: the condition is named, not the body.
+turns() { # turns N: the loop ends after so many
+	python3 - "$1" <<'E'
+import sys, zipfile
+with zipfile.ZipFile("loop.exported.pt2") as z, zipfile.ZipFile("turns.pt2", "w") as w:
+    for n in z.namelist():
+        data = z.read(n)
+        if n.endswith("models/model.json"):
+            head, tail = data.split(b"torch.ops.aten.lt.Scalar", 1)
+            assert b'"as_int": 3' in tail
+            data = head + b"torch.ops.aten.lt.Scalar" + tail.replace(b'"as_int": 3', b'"as_int": ' + sys.argv[1].encode(), 1)
+        w.writestr(n, data)
+E
+	aoti-verify --json --no-more turns.pt2 loop.pt2 'loop.pt:in[0]'
+}
+exits "a loop that goes on for too long" 1 turns 2
+is "its condition is the only finding" "$(jq -c '[.runs[0].findings[] | [.kernel, .what, .node.name, .got, .want]]' out)" \
+	'[["cpp_fused_lift_fresh_copy_lt_5","turns","while_loop.2.lt",1,0]]'
+exits "a loop that ends too early" 1 turns 5
+is "... likewise" "$(jq -c '[.runs[0].findings[] | [.kernel, .what, .node.name, .got, .want]]' out)" \
+	'[["cpp_fused_lift_fresh_copy_lt_5","turns","while_loop.3.lt",0,1]]'
 # Nodes of large numbers have large errors, those that could replace them have not. No kernel after torch's generator is reported as wrong.
 exits "a model that draws random numbers" 5 verify sampler sampler.pt2 --json --no-more
 is "no kernel is reported as wrong; random ones stay unverified" "$(jq -c '.runs[0] | [.wrong, .rounding, .open]' out)" "[0,1,1]"
@@ -87,7 +113,7 @@ with zipfile.ZipFile("returns.exported.pt2") as z, zipfile.ZipFile("other.pt2", 
         w.writestr(n, data)
 E
 exits "a weight that the code holds has changed" 1 aoti-verify --no-more other.pt2 returns.pt2 "${gives[@]}"
-like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values, and they have changed since: compile the package again"
+like "the text says so" "$(cat out)" "weight +linear.bias: the code holds its values: if they have changed since it was compiled, compile it again"
 exits "... in JSON" 1 aoti-verify --json --no-more other.pt2 returns.pt2 "${gives[@]}"
 is "the finding has the weight" "$(jq -c '[.runs[0].findings[] | .inlined_weights]' out)" '[["p_linear_bias"]]'
 exits "aoti-nanassert runs it" 0 aoti-nanassert returns.pt2 "${gives[@]}"

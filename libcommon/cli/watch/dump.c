@@ -259,10 +259,10 @@ static int open_in_file(struct dump_tensor *t, const struct dump *d, const struc
 	t->meta = v->meta;
 	if (!tensor_is_compact(&t->meta))
 		tensor_contiguous(&t->meta);
-	if (!f || v->meta.n_dim < 0 || !tensor_extent(&t->meta, &bytes) || v->place > f->map.bytes.n ||
-	    (uint64_t)bytes > f->map.bytes.n - v->place)
+	if (!f || v->meta.n_dim < 0 || !tensor_extent(&t->meta, &bytes) ||
+	    (bytes && (v->place > f->map.bytes.n || (uint64_t)bytes > f->map.bytes.n - v->place)))
 		return err_set(err, EXIT_INPUT, "'%s/%.*s' does not hold %.*s", d->path, SL(v->file), SL(v->buffer));
-	t->data = f->map.bytes.p + v->place;
+	t->data = f->map.bytes.p + (bytes ? v->place : 0); /* an empty tensor behind the others: at the file's end, or past it */
 	return 0;
 }
 

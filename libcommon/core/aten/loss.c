@@ -138,11 +138,17 @@ static struct aten_tensor *where_target(struct aten_tensor *target, int64_t is, 
 	return APPLIED("where.ScalarOther", aten_of(APPLIED("eq.Scalar", aten_of(target), aten_int(is))), aten_of(then), aten_int(0));
 }
 
+static struct aten_tensor *unless_target(struct aten_tensor *target, int64_t is, struct aten_tensor *then)
+{
+	return APPLIED("where.ScalarOther", aten_of(APPLIED("ne.Scalar", aten_of(target), aten_int(is))), aten_of(then), aten_int(0));
+}
+
+/* A target that is neither 1 nor -1 takes both, as in torch. */
 static void run_hinge_embedding_loss(struct aten_call *c) /* self, target, margin, reduction */
 {
 	struct aten_tensor *x = call_tensor(c, 0), *target = call_tensor(c, 1);
 	struct aten_tensor *far = at_least_0(aten_sub(aten_number(call_float(c, 2)), x, 1));
-	call_give(c, 0, reduced(aten_add(where_target(target, -1, far), where_target(target, 1, x), 1), call_int(c, 3)));
+	call_give(c, 0, reduced(aten_add(unless_target(target, 1, far), unless_target(target, -1, x), 1), call_int(c, 3)));
 }
 
 static void run_cosine_embedding_loss(struct aten_call *c) /* input1, input2, target, margin, reduction */

@@ -158,6 +158,24 @@ static void test_call(void **state)
 	aten_release(b);
 }
 
+/* torch 2.13: hinge_embedding_loss(tensor([0.25, 0.25, 0.25]), target, reduction="none") is [0.25, 0.75, 1.0]: a target that is
+ * neither 1 nor -1 takes both. */
+static void test_hinge(void **state)
+{
+	float x[] = {0.25f, 0.25f, 0.25f}, t[] = {1, -1, 3};
+	const float loss[] = {0.25f, 0.75f, 1};
+	struct aten_tensor *a = made(DTYPE_F32, 1, SIZES(3), NULL, x), *b = made(DTYPE_F32, 1, SIZES(3), NULL, t);
+	struct aten_value args[] = {aten_of(a), aten_of(b), aten_float(1), aten_int(0)};
+	(void)state;
+	struct aten_tensor *out = call("hinge_embedding_loss", false, args, 4, NULL, 0);
+	assert_non_null(out);
+	for (int i = 0; i < 3; i++)
+		assert_true(((float *)aten_data(out))[i] == loss[i]);
+	aten_release(out);
+	aten_release(a);
+	aten_release(b);
+}
+
 /* Recorded from torch 2.13: x = torch.empty(2, 3, 4).permute(2, 0, 1), (4, 2, 3) with strides (1, 12, 4). */
 static void test_shapes(void **state)
 {
@@ -366,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_int8_layers),  cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),
+	    cmocka_unit_test(test_hinge),
 	    cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces),
 	    cmocka_unit_test(test_composites),   cmocka_unit_test(test_no_dims),   cmocka_unit_test(test_schemas),

@@ -52,7 +52,7 @@ static uint32_t ends_wrongly(const struct verify *v, uint32_t call)
 		if (x->call == NONE || x->x.dtype != DTYPE_BOOL || x->x.n != 1 || !x->x.v || x->x.v[0] || v->write[w].counter ||
 		    !verify_is_inside(v, x->call))
 			continue;
-		if (x->call < call || (verify_is_inside(v, call) && verify_inside_from(v, call) == verify_inside_from(v, x->call)))
+		if (x->call < call || verify_same_loop(v, call, x->call))
 			return x->call;
 	}
 	return NONE;
@@ -64,7 +64,7 @@ static void plan_finding(const struct verify *v, uint32_t at, struct narrow_choi
 	const struct verify_tensor *t = &v->write[f->tensor];
 	*x = (struct narrow_choice){
 	    .at = at, .target = &v->o->write[f->tensor], .node = f->node, .ends = NONE, .supposed = NONE, .found = NONE};
-	if (f->subtle || !t->accused || !t->n)
+	if (f->subtle || f->ends || !t->accused || !t->n)
 		return;
 	x->l = t->m[0].l;
 	add_call(v, x, f->call);
@@ -390,7 +390,8 @@ void narrow_judge(struct narrow *n, struct slice given, struct slice taken)
 			cut_reads(&k, x->call[c].call);
 		if (b->v && b->class != NUMBERS_COMPLEX && cut_compute(&k, x->node, AS_TYPED, &want) == 0 && want.n == b->n &&
 		    want.class == b->class) {
-			x->apart = k.inputs || needs_turn(&k, x);
+			x->unrun = needs_turn(&k, x);
+			x->apart = k.inputs || x->unrun;
 			judge_calls(n, x, &want, given, taken);
 		}
 		numbers_release(&want);
@@ -640,6 +641,7 @@ static void name_end(struct verify *v, const struct narrow_choice *x, struct ver
 	f->write = f->others = NONE;
 	f->given = false;
 	f->ends = true;
+	f->got = 0;
 	f->n_suspects = f->right = 0;
 	set_row(v, f->call, VERIFY_WRONG, f->node, NULL);
 }
@@ -650,7 +652,7 @@ static bool apply_to_finding(struct narrow *n, const struct narrow_choice *x)
 	struct verify *v = n->v;
 	struct verify_finding f = v->finding[x->at];
 	list_kept(v, x, &f);
-	if (x->ends != NONE && x->apart && !is_wrong(x) && f.call != x->ends) { /* it follows from a turn that did not run */
+	if (x->ends != NONE && x->unrun && !is_wrong(x) && f.call != x->ends) { /* it follows from a turn that did not run */
 		for (uint32_t i = 0; i < v->n_findings; i++)
 			if (v->finding[i].call == x->ends)
 				return true;

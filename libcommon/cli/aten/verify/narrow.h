@@ -38,6 +38,7 @@ struct narrow_choice {
 	struct layout l;
 	uint32_t ends;            /* the call that ended a loop after another number of turns than in the graph; NONE: none did */
 	bool apart;               /* what it should be does not follow from what these calls read */
+	bool unrun;               /* ... but from a turn of the graph's that the loop did not run */
 	struct narrow_call *call; /* in order */
 	uint32_t n, cap;
 	/* Of the second step: this call, with one of these nodes in place of what it read, in consecutive runs. */

@@ -220,6 +220,16 @@ static bool is_explained(struct verify *v, const struct verify_output *x)
 	return now.what == VERIFY_AGREES;
 }
 
+/* Has one of its suspects run in a loop that went on for too many turns, or too few? */
+static bool follows_from_turns(const struct verify *v, const struct verify_finding *f)
+{
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		for (uint32_t k = 0; v->finding[i].ends && k < f->n_suspects; k++)
+			if (verify_same_loop(v, v->suspect[f->suspect + k], v->finding[i].call))
+				return true;
+	return false;
+}
+
 void verify_suspects(struct verify *v)
 {
 	bool *marked = xcalloc(v->o->n_calls + 1, sizeof(*marked));
@@ -244,6 +254,7 @@ void verify_suspects(struct verify *v)
 		else
 			marked[v->o->write[x->write].call] = true;
 		collect(v, marked, NONE, false, &x->at);
+		x->explained = follows_from_turns(v, &x->at);
 	}
 	free(marked);
 }

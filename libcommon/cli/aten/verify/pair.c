@@ -121,14 +121,11 @@ static int compare_weights(struct pair *p, const struct pair_options *o, struct 
 	return 0;
 }
 
-/* torch 2.13, torch/_inductor/graph.py, GraphLowering.get_attr */
-enum { MOST_INLINED = 8 };
-
 bool pair_inlined(const struct pair *p, const struct reference *ref, uint32_t node)
 {
 	const struct contract *c = &p->program.contract;
 	if (!p->has_package || !p->package_of.contract.n_calls || !reference_is_weight(ref, node) || !reference_is_tensor(ref, node) ||
-	    aten_numel(ref->v[node].tensor) > MOST_INLINED)
+	    aten_numel(ref->v[node].tensor) > PAIR_MOST_INLINED)
 		return false;
 	const struct slice name = graph_name(ref->g, ref->first + node);
 	struct slice fqn = SLICE("");

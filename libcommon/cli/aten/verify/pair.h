@@ -41,8 +41,11 @@ struct pair {
 /* Call pair_close() even after a failure. EXIT_USAGE: weights are missing. */
 int pair_open(struct pair *p, const char *graph, const char *package, struct pair_options o, struct err *err);
 void pair_close(struct pair *p);
-/* Is that placeholder a weight whose numbers are only in the package's code? The compiler puts weights of a few elements there: if they
- * changed since, the package has to be compiled again. */
+/* The compiler puts weights and buffers of at most so many elements into the code: torch 2.13, torch/_inductor/graph.py,
+ * GraphLowering.get_attr. */
+enum { PAIR_MOST_INLINED = 8 };
+/* Is that placeholder a weight whose numbers are only in the package's code? If they changed since, the package has to be compiled
+ * again. */
 bool pair_inlined(const struct pair *p, const struct reference *ref, uint32_t node);
 /* Chooses among the models or graphs of that name that ran (NULL: any): the first one called with inputs that the graph accepts, else the
  * first. EXIT_USAGE: none of that name ran. */

@@ -22,6 +22,11 @@ uint32_t verify_inside_from(const struct verify *v, uint32_t call)
 	return first;
 }
 
+bool verify_same_loop(const struct verify *v, uint32_t a, uint32_t b)
+{
+	return verify_is_inside(v, a) && verify_is_inside(v, b) && verify_inside_from(v, a) == verify_inside_from(v, b);
+}
+
 static bool same_kernel(const struct verify *v, uint32_t a, uint32_t b)
 {
 	return v->o->call[a].compiled && slice_eq(v->o->call[a].d->name, v->o->call[b].d->name);

@@ -48,6 +48,7 @@ void verify_run(struct verify *v, struct observed *o, struct reference *ref)
 	verify_derive(v);
 	verify_blame(v);
 	verify_local(v);
+	verify_conditions(v);
 	verify_suspects(v);
 }
 

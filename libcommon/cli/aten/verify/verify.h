@@ -71,7 +71,7 @@ struct verify_finding {
 	uint32_t tensor;                /* the tensor that is treated as the node, whoever wrote it */
 	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
 	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
-	bool ends;                      /* it is the condition of a loop, and ended it before the graph's last turn */
+	bool ends;                      /* it is the condition of a loop, and ended it before the graph's last turn; or (.got) went on after it */
 	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
 	uint32_t right;                 /* later tensors and outputs that match with it */
 	uint64_t n, wrong;              /* elements; those that are off by more than rounding, which may be none by itself */
@@ -156,6 +156,7 @@ bool verify_is_inside(const struct verify *v, uint32_t call);
 uint32_t verify_inside_from(const struct verify *v, uint32_t call);
 /* In which turn of its loop, and in which one a node is; NONE: in none. */
 uint32_t verify_turn(const struct verify *v, uint32_t call);
+bool verify_same_loop(const struct verify *v, uint32_t a, uint32_t b); /* both are in the body or the condition of one loop */
 uint32_t verify_turn_of(const struct verify *v, uint32_t node);
 /* Finds the tensors that are a loop's counter or its condition, and as they should be in this turn. */
 void verify_counters(struct verify *v);
@@ -180,6 +181,8 @@ void verify_tf32(struct verify *v);
 /* Step 2; step 3. */
 void verify_blame(struct verify *v);
 void verify_local(struct verify *v);
+/* A while_loop that has another number of turns because of its condition. */
+void verify_conditions(struct verify *v);
 /* How b differs from what the node should be: fills n, wrong (elements that are off by more than that: none, if only all of them together
  * are), at, got, want. */
 struct numbers_slack verify_slack(struct numbers *want, double error);
