@@ -70,6 +70,7 @@ void prelude_release(struct prelude *p)
 	free(p->module);
 	free(p->path);
 	free(p->file);
+	*p = (struct prelude){.module = NULL};
 }
 
 int prelude_deliver(const struct fxminify_options *o, const char *path, const char *folder, struct err *err)

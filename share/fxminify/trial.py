@@ -74,15 +74,50 @@ def no_compiles():
                 setattr(of, name, was)
 
 
-def run_here(text, path, args, eager=False, setting=None, before=""):
+def find_files(folder):
+    """Files of this folder, where the program was started, are in the empty one, too, once it reads them. Returns their names, as they are found."""
+    names = []
+
+    def look(event, args):
+        if event not in ("open", "ctypes.dlopen") or not isinstance(args[0], (str, bytes)) or event == "open" and set(args[1] or "r") & set("wax+"):
+            return
+        name = os.fsdecode(args[0])
+        there = os.path.join(folder, name)
+        if name and not os.path.isabs(name) and ".." not in name.split(os.sep) and os.path.isfile(there) and not os.path.lexists(name):
+            names.append(name)
+            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+            os.symlink(there, name)
+    sys.addaudithook(look)
+    return names
+
+
+class Exports(BaseException):
+    pass
+
+
+def export_in_eager(module, export, hangs):
+    """torch.export.export where the question is what eager does: the model itself is called where it fails, and the program ends there."""
+    def called(mod, args, kwargs=None, **more):
+        if not hangs:
+            with contextlib.suppress(Exception):
+                return export(mod, args, kwargs, **more)
+        mod(*args, **(kwargs or {}))
+        raise Exports
+    module.export = called
+
+
+def run_here(text, path, args, eager=False, setting=None, before="", hangs=False):
     """Runs the program that is in the file `path`; before: statements that go first, up to their first compile or error."""
     import torch
     import torch._dynamo
     if eager:
+        import torch.export
         torch.compile = lambda model=None, **kwargs: model if model is not None else lambda f: f
         torch._dynamo.config.disable = True
+        export_in_eager(torch.export, torch.export.export, hangs)
     if setting and not change_setting(*setting):
         return {"kind": "no setting"}
+    files = find_files(os.environ["FXMINIFY_FILES"]) if os.environ.get("FXMINIFY_FILES") else []
     sys.argv = [path, *args]
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     main.__file__ = path
@@ -97,9 +132,11 @@ def run_here(text, path, args, eager=False, setting=None, before=""):
             torch.cuda.synchronize()
     except SystemExit as e:
         return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
+    except Exports:
+        return {}
     except BaseException as e:
         traceback.print_exc()
-        return describe(e)
+        return {**describe(e), "files": files}
     return {}
 
 
@@ -192,14 +229,14 @@ def run(text, config, eager=False, setting=None, path=None, before=""):
             own_group(parent)
             os.close(read)
             os.chdir(folder)
-            out = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
+            out = os.open(os.devnull, os.O_WRONLY)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(out, 2)
             sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
             if config.get("works"):
                 end_if_stuck(lambda: (os.write(write, json.dumps(died("timeout")).encode()), os._exit(0)))
-            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before)).encode()[:60000])
+            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before, config.get("works"))).encode()[:60000])
         finally:
             os._exit(0)
     os.close(write)
@@ -303,6 +340,8 @@ def main(name, work, **settings):
         given = json.load(document)
     given["folder"] = tempfile.mkdtemp(prefix=f"fxminify-{name}-", dir=given["folder"])
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    os.environ["FXMINIFY_FILES"] = given.get("files", "")
     for key, value in settings.items():
         os.environ[key] = os.path.join(given["folder"], value) if key.endswith("_DIR") else value
     try:
