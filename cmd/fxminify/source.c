@@ -45,7 +45,7 @@ static void write_args(char *const *command, size_t at, struct json_out *j)
 static int run_source(const struct fxminify_options *o, const char *folder, struct slice json, int *status, struct err *err)
 {
 	const struct slice text[] = {share_file("zygote/zygote.py"),   SLICE("\n\n"), share_file("fxminify/warm.py"),   SLICE("\n\n"),
-				     share_file("fxminify/trial.py"),  SLICE("\n\n"), share_file("fxminify/inline.py"), SLICE("\n\n"),
+				     share_file("fxminify/files.py"),  SLICE("\n\n"), share_file("fxminify/trial.py"),  SLICE("\n\n"), share_file("fxminify/inline.py"), SLICE("\n\n"),
 				     share_file("fxminify/source.py"), SLICE("\n\n"), share_file("fxminify/fold.py")};
 	return script_run(script_python(o), folder, text, ARRAY_LEN(text), json, NULL, status, err);
 }

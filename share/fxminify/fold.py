@@ -76,6 +76,7 @@ def fold_result(config):
         f.write(whole)
     found = run_fresh(sys.executable, {**config, "args": []}, trial, long_enough(config))
     found.pop("torch", None)
+    notes += note_of_files(found)
     if not same(found, oracle.want):
         say("program", f"in one file it {words(found)}: the program is beside it")
         return 5

@@ -191,6 +191,8 @@ def reduce_source(text, oracle, say, passes=PASSES):
     while before != text and not oracle.over():
         before = text
         for name, step in passes:
+            if step is simplify_expressions and text != before:
+                break  # fewer statements have fewer of them
             lines, tests, began = len(text.splitlines()), oracle.tests, time.monotonic()
             text = step(text, oracle)
             if oracle.tests > tests:
@@ -241,6 +243,12 @@ def how_verified(config, want):
     return "fails the same way in a fresh process with all caches off"
 
 
+def note_of_files(found):
+    """What it needs beside it."""
+    names = found.get("files")
+    return f"# reads: {', '.join(names)} (run it in the directory that has {'it' if len(names) == 1 else 'them'})\n" if names else ""
+
+
 def with_note(text, config, oracle, how):
     import torch
     message = re.sub(re.escape(config["folder"]) + r"/\S*?/(?=[^/\s\"]+\.py)", "", oracle.want["message"])
@@ -249,9 +257,7 @@ def with_note(text, config, oracle, how):
                  + ("; eager does not fail" if not oracle.eager else ""),
              f"versions: torch {torch.__version__}, Python {sys.version.split()[0]}", f"made by {config['tool']}: {config['command']}",
              f"verified: {how}"]
-    note += [f"reads: {', '.join(oracle.want['files'])}: run it in the directory that has {'it' if len(oracle.want['files']) == 1 else 'them'}"] \
-        if oracle.want.get("files") else []
-    return text + "\n" + "".join(f"# {line}".rstrip() + "\n" for line in note)
+    return text + "\n" + "".join(f"# {line}".rstrip() + "\n" for line in note) + note_of_files(oracle.want)
 
 
 def write_result(path, text):

@@ -1,5 +1,5 @@
 """A program, run in a process of its own: what it showed, and whether another run showed the same. source.py and evidence.py follow it;
-../zygote/zygote.py and warm.py precede it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
+../zygote/zygote.py, warm.py and files.py precede it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
 
 A failure is {kind, type, message, key, frame}: the type of the error, its message, that without numbers and names, and the innermost frame of
 torch. No failure is {}."""
@@ -74,23 +74,6 @@ def no_compiles():
                 setattr(of, name, was)
 
 
-def find_files(folder):
-    """Files of this folder, where the program was started, are in the empty one, too, once it reads them. Returns their names, as they are found."""
-    names = []
-
-    def look(event, args):
-        if event not in ("open", "ctypes.dlopen") or not isinstance(args[0], (str, bytes)) or event == "open" and set(args[1] or "r") & set("wax+"):
-            return
-        name = os.fsdecode(args[0])
-        there = os.path.join(folder, name)
-        if name and not os.path.isabs(name) and ".." not in name.split(os.sep) and os.path.isfile(there) and not os.path.lexists(name):
-            names.append(name)
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            os.symlink(there, name)
-    sys.addaudithook(look)
-    return names
-
-
 class Exports(BaseException):
     pass
 
@@ -111,10 +94,11 @@ def run_here(text, path, args, eager=False, setting=None, before="", hangs=False
     import torch
     import torch._dynamo
     if eager:
-        import torch.export
         torch.compile = lambda model=None, **kwargs: model if model is not None else lambda f: f
         torch._dynamo.config.disable = True
-        export_in_eager(torch.export, torch.export.export, hangs)
+        with contextlib.suppress(ImportError):
+            import torch.export
+            export_in_eager(torch.export, torch.export.export, hangs)
     if setting and not change_setting(*setting):
         return {"kind": "no setting"}
     files = find_files(os.environ["FXMINIFY_FILES"]) if os.environ.get("FXMINIFY_FILES") else []

@@ -100,7 +100,7 @@ inductor - graph-3.py
 program - poisoned.py:11"
 
 # ---- the source ----
-for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
+for part in zygote/zygote fxminify/warm fxminify/files fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
 	sed '/^if __name__ == "__main__"/,$d' >source.py
 cat >reduce.py <<'P'
 import source
@@ -278,6 +278,24 @@ printf 'import os, shutil\nd = os.environ.get("PT2_CATCH_DIR")\nshutil.copy("fou
 exits "a program that changes torch: torch is needed" 4 fxminify --python "$TMP/no_python" -o repro.py -- python3 changes.py
 like "the changes are named" "$(cat err)" "the program changes torch: a change; another.*tested after the program, up to its first compile"
 ok "the module that runs it is beside the graphs" test -s "$(find "$TMP/state" -name repro_program.py | head -n 1)"
+
+mkdir -p stub/torch/_dynamo stub/torch/_inductor nothing
+printf 'def get_num_threads():\n    return 1\ndef set_num_threads(n):\n    pass\n' >stub/torch/__init__.py
+printf 'def reset():\n    pass\n' >stub/torch/_dynamo/__init__.py
+printf 'class OutputGraph:\n    call_user_compiler = None\n' >stub/torch/_dynamo/output_graph.py
+touch stub/torch/_inductor/__init__.py stub/torch/_inductor/compile_fx.py
+cat >configured.py <<'P'
+import os, shutil
+value = open("changes").read()
+folder = os.environ.get("PT2_CATCH_DIR")
+if folder:
+    shutil.copy("found.json", folder + "/failure-1.json")
+    shutil.copy("changes", folder + "/changes-1")
+raise SystemExit(1)
+P
+exits "one that reads a file" 4 fxminify --python "$TMP/no_python" -o configured_repro.py -- python3 configured.py
+like "in an empty directory it still does" "$(cd nothing && PYTHONPATH=$TMP/stub:$(dirname "$(find "$TMP/state" -name configured_repro_program.py | head -n 1)") \
+	python3 -c 'import configured_repro_program as p; print(p.program.value)')" "a change.*another"
 
 # ---- only what fails is delivered ----
 pretends pretends
