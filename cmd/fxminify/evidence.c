@@ -246,8 +246,9 @@ static int append(const char *path, struct slice lines, struct err *err)
 
 static void gather(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, struct evidence *e, struct err *err)
 {
-	const struct slice text[] = {share_file("zygote/zygote.py"),  SLICE("\n\n"), share_file("fxminify/warm.py"),    SLICE("\n\n"),
-				     share_file("fxminify/files.py"), SLICE("\n\n"), share_file("fxminify/trial.py"), SLICE("\n\n"), share_file("fxminify/evidence.py")};
+	const struct slice text[] = {share_file("zygote/zygote.py"),    SLICE("\n\n"), share_file("fxminify/warm.py"),  SLICE("\n\n"),
+				     share_file("fxminify/files.py"),   SLICE("\n\n"), share_file("fxminify/trial.py"), SLICE("\n\n"),
+				     share_file("fxminify/evidence.py")};
 	FREED char *answer = xasprintf("%s/answer.json", folder), *modules = xasprintf("PYTHONPATH=%s", of->modules ? of->modules : "");
 	const char *const env[] = {modules, NULL};
 	LOCAL_BUF json = {0};

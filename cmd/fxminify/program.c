@@ -27,7 +27,7 @@ struct program {
 	const struct fxminify_options *o;
 	char *const *command;
 	const char *folder;
-	char *site; /* "PYTHONPATH=..." */
+	char *site;          /* "PYTHONPATH=..." */
 	char *file, *beside; /* the program, and its folder; NULL */
 	struct arena arena;
 	struct child_result r;

@@ -45,8 +45,9 @@ static void write_args(char *const *command, size_t at, struct json_out *j)
 static int run_source(const struct fxminify_options *o, const char *folder, struct slice json, int *status, struct err *err)
 {
 	const struct slice text[] = {share_file("zygote/zygote.py"),   SLICE("\n\n"), share_file("fxminify/warm.py"),   SLICE("\n\n"),
-				     share_file("fxminify/files.py"),  SLICE("\n\n"), share_file("fxminify/trial.py"),  SLICE("\n\n"), share_file("fxminify/inline.py"), SLICE("\n\n"),
-				     share_file("fxminify/source.py"), SLICE("\n\n"), share_file("fxminify/fold.py")};
+				     share_file("fxminify/files.py"),  SLICE("\n\n"), share_file("fxminify/trial.py"),  SLICE("\n\n"),
+				     share_file("fxminify/inline.py"), SLICE("\n\n"), share_file("fxminify/source.py"), SLICE("\n\n"),
+				     share_file("fxminify/fold.py")};
 	return script_run(script_python(o), folder, text, ARRAY_LEN(text), json, NULL, status, err);
 }
 
@@ -99,12 +100,10 @@ static void add_evidence(const struct fxminify_options *o, char *const *command,
 	FREED char *file = realpath(command[at], NULL);
 	const struct slice beside = path_folder(file ? file : command[at]);
 	FREED char *modules = xasprintf("%.*s%s%s", SL(beside), old && *old ? ":" : "", old && *old ? old : "");
-	evidence_add(o, &(struct evidence_of){.path = output,
-					      .python = o->python,
-					      .modules = modules,
-					      .reads_files = true,
-					      .hangs = hangs,
-					      .command = slice_str(shown)});
+	evidence_add(
+	    o,
+	    &(struct evidence_of){
+		.path = output, .python = o->python, .modules = modules, .reads_files = true, .hangs = hangs, .command = slice_str(shown)});
 }
 
 int source_run(const struct fxminify_options *o, char *const *command, const char *folder, const struct caught *c)
@@ -115,8 +114,8 @@ int source_run(const struct fxminify_options *o, char *const *command, const cha
 	struct err err;
 	int status;
 	if (!o->quiet)
-		note("%s: it fails while %.*s captures the program, before there is a graph: %.*s: %.*s", diag_tool, SL(c->by),
-		     SL(c->type), SLN(line, 200));
+		note("%s: it fails while %.*s captures the program, before there is a graph: %.*s: %.*s", diag_tool, SL(c->by), SL(c->type),
+		     SLN(line, 200));
 	if (!at) {
 		warn("the source can only be reduced of a command like: python app.py");
 		return EXIT_PARTIAL;
