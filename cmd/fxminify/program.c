@@ -483,14 +483,23 @@ int program_resume(struct fxminify_options *o, char *const *command, const char 
 	struct program p = {.o = o, .command = command};
 	struct prelude prelude;
 	struct err err;
+	size_t n = 0;
 	FREED char *folder = xasprintf("%.*s", SL(path_folder(graph)));
+	while (command[n])
+		n++;
+	FREED const char **shown = xcalloc(n + 2, sizeof(*shown));
+	shown[0] = "--";
+	for (size_t i = 0; i < n; i++)
+		shown[i + 1] = command[i];
 	find_file(&p);
 	o->beside = p.beside;
+	o->shown = shown;
 	if (prelude_make(&prelude, o, command, folder, &err) && imports(o, prelude.module))
 		o->prelude = &prelude;
 	const int status = session_run(o, graph, argv, journal);
 	o->beside = NULL;
 	o->prelude = NULL;
+	o->shown = NULL;
 	prelude_release(&prelude);
 	release_file(&p);
 	return status;

@@ -317,6 +317,7 @@ rm started
 cd app/sub || exit
 exits "it is continued" 0 fxminify -q --max-tests 99 --resume "$TMP/app/out.py.journal"
 cd "$TMP" || exit
+like "the result names the program's command" "$(cat app/out.py)" "fxminify -- python3 $TMP/app/app.py --n 3"
 like "they are found again" "$(cat started)" "\"path\": ?\[[^]]*$TMP/app\""
 export PT2_PYTHON=$TMP/pretends
 calls() { grep -cE '^ *[a-z_0-9]+ = torch\.ops|return torch' "$1"; }
