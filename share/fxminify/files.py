@@ -16,5 +16,8 @@ def find_files(folder):
             names.append(name)
             os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
             os.symlink(there, name)
+    eval_frame = sys.modules.get("torch._dynamo.eval_frame")
+    if hasattr(eval_frame, "skip_code"):
+        eval_frame.skip_code(look.__code__)  # called in a compiled function, Dynamo would capture it
     sys.addaudithook(look)
     return names
