@@ -57,12 +57,6 @@ static void hide(struct json_out *j, const char *what, const char *place)
 	json_close(j);
 }
 
-static char *absolute(const char *path)
-{
-	FREED char *cwd = getcwd(NULL, 0);
-	return *path == '/' || !cwd ? xstrdup(path) : xasprintf("%s/%s", cwd, path);
-}
-
 /* Within --max-time. */
 static double seconds_for(const struct fxminify_options *o, const struct evidence_of *of)
 {
@@ -74,17 +68,19 @@ static void write_config(const struct fxminify_options *o, const struct evidence
 			 struct buf *b)
 {
 	struct json_out j = {.b = b};
-	FREED char *file = absolute(of->path), *cwd = getcwd(NULL, 0), *machine = xasprintf("%s.env", file);
+	FREED char *cwd = getcwd(NULL, 0);
+	LOCAL_BUF file = {0};
 	const bool more = o->evidence > 0;
 	json_obj(&j);
-	json_member_str(&j, "file", slice_str(file));
+	put_absolute(&file, slice_str(of->path));
+	json_member_str(&j, "file", buf_slice(&file));
 	json_member_arr(&j, "args");
-	for (char *const *a = of->args; a && *a; a++)
-		json_out_str(&j, slice_str(*a));
 	json_close(&j);
+	json_member_str(&j, "files", slice_str(of->reads_files && cwd ? cwd : ""));
 	json_member_str(&j, "folder", slice_str(folder));
 	json_member_str(&j, "answer", slice_str(answer));
-	json_member_str(&j, "machine", slice_str(more ? machine : ""));
+	buf_adds(&file, ".env");
+	json_member_str(&j, "machine", more ? buf_slice(&file) : SLICE(""));
 	json_member_i64(&j, "timeout", of->hangs && o->timeout > HANG_SECONDS ? HANG_SECONDS : o->timeout);
 	json_member_u64(&j, "runs", more ? RUNS : 1);
 	json_member_double(&j, "seconds", seconds_for(o, of), 3);
@@ -100,9 +96,12 @@ static void write_config(const struct fxminify_options *o, const struct evidence
 	json_member_bool(&j, "bisect", of->compiles);
 	json_member_arr(&j, "releases");
 	for (size_t i = 0; i < o->with_torch.n; i++) {
-		FREED char *python = python_in(o->with_torch.v[i]), *whole = python ? absolute(python) : NULL;
-		if (whole)
-			json_out_str(&j, slice_str(whole));
+		FREED char *python = python_in(o->with_torch.v[i]);
+		LOCAL_BUF whole = {0};
+		if (python) {
+			put_absolute(&whole, slice_str(python));
+			json_out_str(&j, buf_slice(&whole));
+		}
 	}
 	json_close(&j);
 	json_member_arr(&j, "hidden");
@@ -247,8 +246,9 @@ static int append(const char *path, struct slice lines, struct err *err)
 
 static void gather(const struct fxminify_options *o, const struct evidence_of *of, const char *folder, struct evidence *e, struct err *err)
 {
-	const struct slice text[] = {share_file("zygote/zygote.py"),  SLICE("\n\n"), share_file("fxminify/warm.py"),    SLICE("\n\n"),
-				     share_file("fxminify/trial.py"), SLICE("\n\n"), share_file("fxminify/evidence.py")};
+	const struct slice text[] = {share_file("zygote/zygote.py"),    SLICE("\n\n"), share_file("fxminify/warm.py"),  SLICE("\n\n"),
+				     share_file("fxminify/files.py"),   SLICE("\n\n"), share_file("fxminify/trial.py"), SLICE("\n\n"),
+				     share_file("fxminify/evidence.py")};
 	FREED char *answer = xasprintf("%s/answer.json", folder), *modules = xasprintf("PYTHONPATH=%s", of->modules ? of->modules : "");
 	const char *const env[] = {modules, NULL};
 	LOCAL_BUF json = {0};

@@ -14,7 +14,7 @@ struct evidence_of {
 	const char *path;
 	const char *python;   /* NULL: $PT2_PYTHON, or python3 */
 	const char *modules;  /* where it finds modules: a PYTHONPATH */
-	char *const *args;    /* of the program; NULL */
+	bool reads_files;     /* of the current directory */
 	double spent;         /* seconds of --max-time */
 	bool inductor;        /* Inductor compiles it: its settings matter */
 	bool compiles;        /* by torch.compile: otherwise torch's bisector cannot change what happens */

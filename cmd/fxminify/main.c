@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "base/process/child.h"
+#include "base/text.h"
 #include "base/tool/diag.h"
 #include "base/io/mapfile.h"
 #include "base/tool/output.h"
@@ -245,12 +246,16 @@ static int resume(const struct operands *in, int argc, char **argv)
 	if (journal_read(&r, journal, &err) < 0)
 		die_err(&err);
 	FREED char **all = xcalloc(r.n_argv + (size_t)argc + 1, sizeof(*all));
-	size_t n = 0;
+	size_t n = 0, command = 0;
+	while (command < r.n_argv && strcmp(r.argv[command], "--") != 0)
+		command++;
 	all[n++] = argv[0];
-	for (size_t i = 0; i < r.n_argv; i++)
+	for (size_t i = 0; i < command; i++)
 		all[n++] = r.argv[i];
 	for (int i = 1; i < argc; i++)
 		all[n++] = argv[i];
+	for (size_t i = command; i < r.n_argv; i++)
+		all[n++] = r.argv[i];
 	opt_list_release(&passes);
 	opt_parse_or_exit(&spec, (int)n, all, &again);
 	take_form();
@@ -261,7 +266,8 @@ static int resume(const struct operands *in, int argc, char **argv)
 	take_passes();
 	if (!quiet)
 		say_what_runs(journal, again.v[0]);
-	int status = session_run(&opt, again.v[0], (const char *const *)r.argv, journal);
+	int status = again.command ? program_resume(&opt, again.command, again.v[0], (const char *const *)r.argv, journal)
+				   : session_run(&opt, again.v[0], (const char *const *)r.argv, journal);
 	operands_release(&again);
 	journal_record_release(&r);
 	return status;
@@ -271,13 +277,12 @@ static int resume(const struct operands *in, int argc, char **argv)
 static void settle_modules(void)
 {
 	const char *at = getenv("PYTHONPATH");
-	FREED char *cwd = getcwd(NULL, 0);
 	LOCAL_BUF b = {0};
-	if (!at || !*at || !cwd)
+	if (!at || !*at)
 		return;
 	for (;; at++) {
 		const size_t n = strcspn(at, ":");
-		buf_addf(&b, "%s%s%.*s", *at == '/' ? "" : cwd, *at == '/' || !n ? "" : "/", (int)n, at);
+		put_absolute(&b, slice_of(at, n));
 		at += n;
 		if (!*at)
 			break;

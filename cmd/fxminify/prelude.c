@@ -9,6 +9,7 @@
 #include "base/tool/output.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* "repro_program" of "out/repro.py": what can be imported. */
 static char *name_module(const char *output)
@@ -25,9 +26,9 @@ static char *name_module(const char *output)
 }
 
 /* JSON's strings are Python's. */
-static void fill_in(struct slice text, const char *file, char *const *args, struct buf *b)
+static void fill_in(struct slice text, const char *file, char *const *args, const char *folder, struct buf *b)
 {
-	static const char marks[][8] = {"@FILE@", "@ARGS@"};
+	static const char marks[][9] = {"@FILE@", "@ARGS@", "@FOLDER@"};
 	const char *at;
 	struct json_out j = {.b = b};
 	for (size_t i = 0; i < ARRAY_LEN(marks) && (at = slice_find(text, marks[i])); i++) {
@@ -35,8 +36,8 @@ static void fill_in(struct slice text, const char *file, char *const *args, stru
 		buf_add_slice(b, slice_of(text.p, n));
 		text = slice_of(at + strlen(marks[i]), text.n - n - strlen(marks[i]));
 		j = (struct json_out){.b = b};
-		if (i == 0) {
-			json_out_str(&j, slice_str(file));
+		if (i != 1) {
+			json_out_str(&j, slice_str(i ? folder : file));
 			continue;
 		}
 		json_arr(&j);
@@ -58,7 +59,10 @@ bool prelude_make(struct prelude *p, const struct fxminify_options *o, char *con
 	}
 	p->module = name_module(o->output);
 	p->path = xasprintf("%s/%s.py", folder, p->module);
-	fill_in(share_file("fxminify/prelude.py"), p->file, command + p->at + 1, &text);
+	FREED char *cwd = getcwd(NULL, 0);
+	buf_add_slice(&text, share_file("fxminify/files.py"));
+	buf_adds(&text, "\n\n");
+	fill_in(share_file("fxminify/prelude.py"), p->file, command + p->at + 1, cwd ? cwd : ".", &text);
 	if (output_write(p->path, &(struct slice){text.p, text.len}, 1, err) == 0)
 		return true;
 	prelude_release(p);
@@ -70,6 +74,7 @@ void prelude_release(struct prelude *p)
 	free(p->module);
 	free(p->path);
 	free(p->file);
+	*p = (struct prelude){.module = NULL};
 }
 
 int prelude_deliver(const struct fxminify_options *o, const char *path, const char *folder, struct err *err)

@@ -27,7 +27,8 @@ struct program {
 	const struct fxminify_options *o;
 	char *const *command;
 	const char *folder;
-	char *site; /* "PYTHONPATH=..." */
+	char *site;          /* "PYTHONPATH=..." */
+	char *file, *beside; /* the program, and its folder; NULL */
 	struct arena arena;
 	struct child_result r;
 	bool hung, compiled;    /* compiled: there was a graph */
@@ -94,6 +95,7 @@ static void take_failure(struct program *p, const char *path)
 				    .type = json_dup(&d.t, d.root, "type", &p->arena),
 				    .message = json_dup(&d.t, d.root, "message", &p->arena),
 				    .graph = json_dup(&d.t, d.root, "graph", &p->arena),
+				    .by = json_dup(&d.t, d.root, "by", &p->arena),
 				    .after_dynamo = json_dup(&d.t, d.root, "after_dynamo", &p->arena),
 				    .unknown = json_count(&d.t, d.root, "unknown", 0),
 				    .at = at};
@@ -194,6 +196,7 @@ static void find_failure(struct program *p)
 					    .type = arena_slice(&p->arena, buf_slice(&type)),
 					    .message = arena_textf(&p->arena, "while it was in %s %s", d.what, d.number),
 					    .graph = arena_slice(&p->arena, slice_str(d.path))};
+		p->caught.by = SLICE("Dynamo");
 		if (traces)
 			p->caught.message = arena_textf(&p->arena, "while Dynamo captured %s (%s)", d.path, d.number);
 		else if (!d.path[0])
@@ -308,9 +311,10 @@ static int find_graph(struct program *p, struct err *err)
 
 /* ---- what follows ---- */
 
-/* Options without the command, then the graph: what a journal can repeat. */
+/* Options, the graph, then the command, whose modules and changes of torch it needs: what a journal can repeat. */
 static const char **journal_words(const struct program *p, int argc, char *const *argv, const char *path)
 {
+	const size_t at = program_word(p->command);
 	const char **v = xcalloc((size_t)argc + 9, sizeof(*v));
 	size_t n = 0;
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
@@ -330,6 +334,9 @@ static const char **journal_words(const struct program *p, int argc, char *const
 		v[n++] = p->o->prelude->module;
 	}
 	v[n++] = path;
+	v[n++] = "--";
+	for (size_t i = 0; p->command[i]; i++)
+		v[n++] = i == at && p->file ? p->file : p->command[i];
 	return v;
 }
 
@@ -450,6 +457,54 @@ static const char *python_of(const struct fxminify_options *o, char *const *comm
 	return slice_starts(slice_str(path_base(command[0])), "python") ? command[0] : NULL;
 }
 
+static void find_file(struct program *p)
+{
+	const size_t at = program_word(p->command);
+	p->file = at ? realpath(p->command[at], NULL) : NULL;
+	p->beside = p->file ? xasprintf("%.*s", SL(path_folder(p->file))) : NULL;
+}
+
+static void release_file(struct program *p)
+{
+	free(p->file);
+	free(p->beside);
+}
+
+static bool imports(const struct fxminify_options *o, const char *module)
+{
+	for (size_t i = 0; i < o->import.n; i++)
+		if (!strcmp(o->import.v[i], module))
+			return true;
+	return false;
+}
+
+int program_resume(struct fxminify_options *o, char *const *command, const char *graph, const char *const *argv, const char *journal)
+{
+	struct program p = {.o = o, .command = command};
+	struct prelude prelude;
+	struct err err;
+	size_t n = 0;
+	FREED char *folder = xasprintf("%.*s", SL(path_folder(graph)));
+	while (command[n])
+		n++;
+	FREED const char **shown = xcalloc(n + 2, sizeof(*shown));
+	shown[0] = "--";
+	for (size_t i = 0; i < n; i++)
+		shown[i + 1] = command[i];
+	find_file(&p);
+	o->beside = p.beside;
+	o->shown = shown;
+	if (prelude_make(&prelude, o, command, folder, &err) && imports(o, prelude.module))
+		o->prelude = &prelude;
+	const int status = session_run(o, graph, argv, journal);
+	o->beside = NULL;
+	o->prelude = NULL;
+	o->shown = NULL;
+	prelude_release(&prelude);
+	release_file(&p);
+	return status;
+}
+
 int program_run(struct fxminify_options *o, char *const *command, int argc, char *const *argv)
 {
 	struct program p = {.o = o, .command = command};
@@ -460,10 +515,8 @@ int program_run(struct fxminify_options *o, char *const *command, int argc, char
 	p.folder = kept_folder(kept);
 	p.site = make_site(p.folder, &err);
 	o->python = python_of(o, command);
-	const size_t at = program_word(command);
-	FREED char *file = at ? realpath(command[at], NULL) : NULL;
-	FREED char *beside = file ? xasprintf("%.*s", SL(path_folder(file))) : NULL;
-	o->beside = beside;
+	find_file(&p);
+	o->beside = p.beside;
 	int status = p.site ? find_graph(&p, &err) : -1;
 	if (status < 0) {
 		warn("%s", err.text);
@@ -478,6 +531,7 @@ int program_run(struct fxminify_options *o, char *const *command, int argc, char
 	o->beside = NULL;
 	kept_end(kept, &(struct kept_result){.seconds = (double)p.r.wall_ns / 1e9, .status = p.r.status, .sig = p.r.sig});
 	free(p.site);
+	release_file(&p);
 	arena_release(&p.arena);
 	return status;
 }

@@ -17,6 +17,7 @@ struct caught {
 	struct slice kind; /* "raised", "accuracy", "crashed", "timeout" */
 	struct slice type, message, graph;
 	struct slice after_dynamo; /* a launcher of what graph was made of; "" */
+	struct slice by;           /* of a failure in capture: "Dynamo", "torch.export" */
 	struct slice changes;      /* what the program changes in torch (share/fxminify/changes.py): "a; b"; "" */
 	uint64_t unknown;          /* inputs without values */
 	double at;
@@ -24,6 +25,8 @@ struct caught {
 
 /* Returns an exit status. o is changed: --expect, --python and the level are those of the failure. */
 int program_run(struct fxminify_options *o, char *const *command, int argc, char *const *argv);
+/* --resume of the journal of such a run: its graph, and what it takes of the program. */
+int program_resume(struct fxminify_options *o, char *const *command, const char *graph, const char *const *argv, const char *journal);
 /* The word that is the program: "python -u app.py --x": 2. 0: none, as in "python -m app". */
 size_t program_word(char *const *command);
 int source_run(const struct fxminify_options *o, char *const *command, const char *folder, const struct caught *c);

@@ -24,7 +24,9 @@ size_t program_word(char *const *command)
 /* What source.py and fold.py have in common. */
 static void write_limits(const struct fxminify_options *o, const char *folder, bool hangs, struct json_out *j)
 {
+	FREED char *cwd = getcwd(NULL, 0);
 	json_member_str(j, "folder", slice_str(folder));
+	json_member_str(j, "files", slice_str(cwd ? cwd : ""));
 	json_member_i64(j, "timeout", o->timeout);
 	json_member_bool(j, "hangs", hangs);
 	json_member_u64(j, "max_tests", o->max_tests);
@@ -43,8 +45,9 @@ static void write_args(char *const *command, size_t at, struct json_out *j)
 static int run_source(const struct fxminify_options *o, const char *folder, struct slice json, int *status, struct err *err)
 {
 	const struct slice text[] = {share_file("zygote/zygote.py"),   SLICE("\n\n"), share_file("fxminify/warm.py"),   SLICE("\n\n"),
-				     share_file("fxminify/trial.py"),  SLICE("\n\n"), share_file("fxminify/inline.py"), SLICE("\n\n"),
-				     share_file("fxminify/source.py"), SLICE("\n\n"), share_file("fxminify/fold.py")};
+				     share_file("fxminify/files.py"),  SLICE("\n\n"), share_file("fxminify/trial.py"),  SLICE("\n\n"),
+				     share_file("fxminify/inline.py"), SLICE("\n\n"), share_file("fxminify/source.py"), SLICE("\n\n"),
+				     share_file("fxminify/fold.py")};
 	return script_run(script_python(o), folder, text, ARRAY_LEN(text), json, NULL, status, err);
 }
 
@@ -74,34 +77,33 @@ static void write_config(const struct fxminify_options *o, char *const *command,
 			 const char *shown, struct buf *b)
 {
 	struct json_out j = {.b = b};
-	FREED char *file = realpath(command[at], NULL), *cwd = getcwd(NULL, 0);
-	const char *output = o->output ? o->output : "repro.py";
-	FREED char *whole = *output == '/' || !cwd ? xstrdup(output) : xasprintf("%s/%s", cwd, output);
+	FREED char *file = realpath(command[at], NULL);
+	LOCAL_BUF output = {0};
+	put_absolute(&output, slice_str(o->output ? o->output : "repro.py"));
 	json_obj(&j);
 	json_member_str(&j, "file", slice_str(file ? file : command[at]));
 	write_args(command, at, &j);
+	json_member_str(&j, "by", c->by);
 	json_member_str(&j, "type", c->type);
 	json_member_str(&j, "message", c->message);
-	json_member_str(&j, "output", slice_str(whole));
+	json_member_str(&j, "output", buf_slice(&output));
 	json_member_str(&j, "tool", SLICE("fxminify " PT2_VERSION));
 	json_member_str(&j, "command", slice_str(shown));
 	write_limits(o, folder, slice_is(c->kind, "timeout"), &j);
 	json_close(&j);
 }
 
-/* What it imports is beside the program. */
+/* What it imports is beside the program; its arguments are in it. */
 static void add_evidence(const struct fxminify_options *o, char *const *command, size_t at, const char *shown, bool hangs)
 {
 	const char *output = o->output ? o->output : "repro.py", *old = getenv("PYTHONPATH");
 	FREED char *file = realpath(command[at], NULL);
 	const struct slice beside = path_folder(file ? file : command[at]);
 	FREED char *modules = xasprintf("%.*s%s%s", SL(beside), old && *old ? ":" : "", old && *old ? old : "");
-	evidence_add(o, &(struct evidence_of){.path = output,
-					      .python = o->python,
-					      .modules = modules,
-					      .args = command + at + 1,
-					      .hangs = hangs,
-					      .command = slice_str(shown)});
+	evidence_add(
+	    o,
+	    &(struct evidence_of){
+		.path = output, .python = o->python, .modules = modules, .reads_files = true, .hangs = hangs, .command = slice_str(shown)});
 }
 
 int source_run(const struct fxminify_options *o, char *const *command, const char *folder, const struct caught *c)
@@ -112,7 +114,7 @@ int source_run(const struct fxminify_options *o, char *const *command, const cha
 	struct err err;
 	int status;
 	if (!o->quiet)
-		note("%s: it fails while Dynamo captures the program, before there is a graph: %.*s: %.*s", diag_tool, SL(c->type),
+		note("%s: it fails while %.*s captures the program, before there is a graph: %.*s: %.*s", diag_tool, SL(c->by), SL(c->type),
 		     SLN(line, 200));
 	if (!at) {
 		warn("the source can only be reduced of a command like: python app.py");

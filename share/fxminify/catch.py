@@ -314,7 +314,7 @@ class Catch:
             self.state_fd = os.open(os.path.join(self.folder, "state-%d" % self.pid), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.pwrite(self.state_fd, text.encode().ljust(300)[:300], 0)
 
-    def fail(self, stage, kind, e=None, message="", graph="", unknown=0, of=None):
+    def fail(self, stage, kind, e=None, message="", graph="", unknown=0, of=None, by="Dynamo"):
         import json
         import time
 
@@ -323,7 +323,7 @@ class Catch:
         self.failed = True
         e = _innermost(e) if e is not None else None
         found = {"stage": stage, "kind": kind, "type": _name_of(e) if e is not None else kind, "message": (message or _message_of(e))[:4000],
-                 "graph": graph, "unknown": unknown, "at": time.time()}
+                 "graph": graph, "unknown": unknown, "by": by, "at": time.time()}
         try:
             if of is not None and of.dynamo:
                 found["after_dynamo"] = self.save_dynamo(*of.dynamo, accuracy=kind == "accuracy")
@@ -543,10 +543,11 @@ class Catch:
             frames = traceback.extract_tb(tb)
             own = [f for f in frames if "torch" not in f.filename.split(os.sep) and not f.filename.startswith("<")]
             dynamo = [f for f in frames if os.sep.join(("torch", "_dynamo", "")) in f.filename]
+            export = [f for f in frames if any(os.sep.join(("torch", name, "")) in f.filename for name in ("export", "_export"))]
             if not self.failed:
                 at = "%s:%d" % (own[-1].filename, own[-1].lineno) if own else ""
-                capture = (bool(dynamo) or type(e).__module__.startswith("torch._dynamo")) and not _poisons(e)
-                self.fail("capture" if capture else "program", "raised", e, graph=at)
+                capture = (bool(dynamo or export) or type(e).__module__.startswith("torch._dynamo")) and not _poisons(e)
+                self.fail("capture" if capture else "program", "raised", e, graph=at, by="torch.export" if export else "Dynamo")
         except Exception as mine:
             self.aside(mine)
 

@@ -52,8 +52,7 @@ def fold_result(config):
     if config["program"]:
         with open(config["program"]) as f:
             program = f.read()
-    if config["program"] and config["args"]:
-        program = f"import sys\nsys.argv[1:] = {config['args']!r}\n" + program
+        program = with_args(program, config["args"])
     imports, code = split_imports(code, folder)
     if not program + imports:
         return 0
@@ -77,12 +76,11 @@ def fold_result(config):
         f.write(whole)
     found = run_fresh(sys.executable, {**config, "args": []}, trial, long_enough(config))
     found.pop("torch", None)
+    notes += note_of_files(found)
     if not same(found, oracle.want):
         say("program", f"in one file it {words(found)}: the program is beside it")
         return 5
-    with open(config["file"] + ".new", "w") as f:
-        f.write(whole + notes)
-    os.replace(config["file"] + ".new", config["file"])
+    write_result(config["file"], whole + notes)
     say("program", f"{len(text.splitlines())} of {lines} lines are needed before the graph; {oracle.tests} tests, {time.monotonic() - oracle.began:.1f} s")
     return 0
 

@@ -52,6 +52,10 @@ def bound_names(tree):
     return names
 
 
+def is_docstring(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def is_main_block(node):
     return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
@@ -120,7 +124,7 @@ def put_in(modules, module, tree, main=False):
                 if isinstance(part, (ast.Import, ast.ImportFrom)) and (getattr(part, "level", 0) or any(
                         modules.file_of(n) for n in ([part.module] if isinstance(part, ast.ImportFrom) else [a.name for a in part.names]))):
                     raise Tangled("an import that is not at the top")
-            if main or not is_main_block(node) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            if main or not is_main_block(node) and not is_docstring(node):
                 out.append(node)
     for name in bound_names(tree):
         modules.mean(name, ("of", module, name))

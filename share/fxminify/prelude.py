@@ -1,5 +1,5 @@
 """A program that changes torch, up to its first compile: what a graph of it needs to fail. fxminify writes this file, with the program's
-name and arguments; importing it runs the program, whose compile never begins."""
+name and arguments, after files.py; importing it runs the program, whose compile never begins."""
 import contextlib
 import os
 import sys
@@ -7,6 +7,7 @@ import types
 
 FILE = @FILE@
 ARGS = @ARGS@
+FOLDER = @FOLDER@  # where it was started
 
 
 class _FirstCompile(BaseException):
@@ -43,6 +44,7 @@ def _run():
     was, argv = sys.modules["__main__"], sys.argv
     sys.modules["__main__"], sys.argv = main, [FILE, *ARGS]
     sys.path.insert(0, os.path.dirname(FILE))
+    find_files(FOLDER)  # noqa: F821
     try:
         with open(FILE) as f, open(os.devnull, "w") as nowhere, _without_compiles(), contextlib.redirect_stdout(nowhere):
             exec(compile(f.read(), FILE, "exec", dont_inherit=True), main.__dict__)

@@ -1,5 +1,6 @@
 """A failure in capture itself: no graph was made, so the program's source is reduced, by statements and branches. ../zygote/zygote.py,
-trial.py and inline.py come before this file, fold.py after it; the one argument is a JSON document: file, args, type, message, output, timeout (s), hangs, max_tests, max_time (s), quiet, command.
+trial.py and inline.py come before this file, fold.py after it; the one argument is a JSON document: file, args, files (the folder that the
+program reads files of), by (what captures it: "Dynamo", "torch.export"), type, message, output, timeout (s), hangs, max_tests, max_time (s), quiet, command.
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
 error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
@@ -15,7 +16,7 @@ BLOCKS = ("body", "orelse", "finalbody")
 class Oracle:
     def __init__(self, config):
         self.config, self.known, self.tests, self.began = config, {}, 0, time.monotonic()
-        self.want = self.eager = None
+        self.want = self.eager = self.best = None
 
     def over(self):
         return 0 < self.config["max_tests"] <= self.tests or 0 < self.config["max_time"] <= time.monotonic() - self.began
@@ -44,6 +45,7 @@ class Oracle:
                     eager = self.attempt(text, eager=True)
                     ok = not eager if not self.eager else not same(eager, self.want)
             self.known[text] = ok
+            self.best = text if ok else self.best
         return self.known[text]
 
 
@@ -189,6 +191,8 @@ def reduce_source(text, oracle, say, passes=PASSES):
     while before != text and not oracle.over():
         before = text
         for name, step in passes:
+            if step is simplify_expressions and text != before:
+                break  # fewer statements have fewer of them
             lines, tests, began = len(text.splitlines()), oracle.tests, time.monotonic()
             text = step(text, oracle)
             if oracle.tests > tests:
@@ -219,6 +223,10 @@ def fresh(path, config, **env):
 
 def verified(path, config, want):
     """"" if it fails the same way; else why not. A hang is seen twice."""
+    for name in want.get("files", ()):
+        os.makedirs(os.path.join(config["folder"], os.path.dirname(name)), exist_ok=True)
+        if not os.path.lexists(os.path.join(config["folder"], name)):
+            os.symlink(os.path.join(config["files"], name), os.path.join(config["folder"], name))
     for _ in range(2 if want["type"] == "timeout" else 1):
         status, text = fresh(path, config)
         ended = "timeout" if status is None else signal.Signals(-status).name if status < 0 else f"exit status {status}"
@@ -235,15 +243,38 @@ def how_verified(config, want):
     return "fails the same way in a fresh process with all caches off"
 
 
+def note_of_files(found):
+    """What it needs beside it."""
+    names = found.get("files")
+    return f"# reads: {', '.join(names)} (run it in the directory that has {'it' if len(names) == 1 else 'them'})\n" if names else ""
+
+
 def with_note(text, config, oracle, how):
     import torch
     message = re.sub(re.escape(config["folder"]) + r"/\S*?/(?=[^/\s\"]+\.py)", "", oracle.want["message"])
     note = [f"{oracle.want['type']}: {line}" if i == 0 else line for i, line in enumerate(message.splitlines()[:8])]
-    note += ["", f"failure: {oracle.want['type']} while Dynamo captures the program"
+    note += ["", f"failure: {oracle.want['type']} while {config['by']} captures the program"
                  + ("; eager does not fail" if not oracle.eager else ""),
              f"versions: torch {torch.__version__}, Python {sys.version.split()[0]}", f"made by {config['tool']}: {config['command']}",
              f"verified: {how}"]
-    return text + "\n" + "".join(f"# {line}".rstrip() + "\n" for line in note)
+    return text + "\n" + "".join(f"# {line}".rstrip() + "\n" for line in note) + note_of_files(oracle.want)
+
+
+def write_result(path, text):
+    with open(path + ".new", "w") as f:
+        f.write(text)
+    os.replace(path + ".new", path)
+
+
+def with_args(text, args):
+    """The program with its arguments in it, so that it can be run by itself."""
+    if not args:
+        return text
+    tree = ast.parse(text)
+    first = next((i for i, node in enumerate(tree.body) if not (isinstance(node, ast.ImportFrom) and node.module == "__future__" or is_docstring(node))),
+                 len(tree.body))
+    tree.body[first:first] = ast.parse(f"import sys\nsys.argv[1:] = {args!r}").body
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
 def reduce_program(config):
@@ -252,8 +283,9 @@ def reduce_program(config):
     with open(config["file"]) as f:
         original = f.read()
     text = text_of(ast.parse(original))
-    oracle = Oracle(config)
     say("source", f"{config['file']}: {len(text.splitlines())} lines")
+    text, config = with_args(text, config["args"]), {**config, "args": []}
+    oracle = Oracle(config)
     found = oracle.baseline(text)
     whole = inlined(text, os.path.dirname(config["file"])) if found.get("type") == config["type"] else None
     if whole is not None:
@@ -272,8 +304,17 @@ def reduce_program(config):
         say("failure", "eager fails the same way: not a failure of torch.compile")
         return 1
     lines = len(original.splitlines()) if text != whole else len(text.splitlines())
-    text = reduce_source(text, oracle, say)
     output, status = config["output"], 0
+    try:
+        text = reduce_source(text, oracle, say)
+    except KeyboardInterrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        write_result(output, with_note(oracle.best or text, config, oracle, "NOT: interrupted"))
+        say("interrupted", f"the smallest that failed is in {output}; to continue: fxminify -- python {output}")
+        return 130
+    if found.get("files"):
+        found["files"] = oracle.attempt(text).get("files", [])
     trial = os.path.join(config["folder"], os.path.basename(output))
     with open(trial, "w") as f:
         f.write(text)
@@ -282,9 +323,7 @@ def reduce_program(config):
         text, status = original, 5
     say("verified", f"no: {why}: the result is the original" if why else "it fails the same way in a fresh process, and not in eager"
         if not oracle.eager else "it fails the same way in a fresh process")
-    with open(output + ".new", "w") as f:
-        f.write(with_note(text, config, oracle, f"NOT: {why}" if why else how_verified(config, found)))
-    os.replace(output + ".new", output)
+    write_result(output, with_note(text, config, oracle, f"NOT: {why}" if why else how_verified(config, found)))
     say("result", f"{len(text.splitlines())} of {lines} lines, in {output}; {oracle.tests} tests, "
                   f"{time.monotonic() - oracle.began:.1f} s")
     return status

@@ -1,5 +1,5 @@
 """A program, run in a process of its own: what it showed, and whether another run showed the same. source.py and evidence.py follow it;
-../zygote/zygote.py and warm.py precede it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
+../zygote/zygote.py, warm.py and files.py precede it. `SCRIPT --one PROGRAM RESULT ARG...` runs one in a Python that has imported nothing.
 
 A failure is {kind, type, message, key, frame}: the type of the error, its message, that without numbers and names, and the innermost frame of
 torch. No failure is {}."""
@@ -74,15 +74,34 @@ def no_compiles():
                 setattr(of, name, was)
 
 
-def run_here(text, path, args, eager=False, setting=None, before=""):
+class Exports(BaseException):
+    pass
+
+
+def export_in_eager(module, export, hangs):
+    """torch.export.export where the question is what eager does: the model itself is called where it fails, and the program ends there."""
+    def called(mod, args, kwargs=None, **more):
+        if not hangs:
+            with contextlib.suppress(Exception):
+                return export(mod, args, kwargs, **more)
+        mod(*args, **(kwargs or {}))
+        raise Exports
+    module.export = called
+
+
+def run_here(text, path, args, eager=False, setting=None, before="", hangs=False):
     """Runs the program that is in the file `path`; before: statements that go first, up to their first compile or error."""
     import torch
     import torch._dynamo
     if eager:
         torch.compile = lambda model=None, **kwargs: model if model is not None else lambda f: f
         torch._dynamo.config.disable = True
+        with contextlib.suppress(ImportError):
+            import torch.export
+            export_in_eager(torch.export, torch.export.export, hangs)
     if setting and not change_setting(*setting):
         return {"kind": "no setting"}
+    files = find_files(os.environ["FXMINIFY_FILES"]) if os.environ.get("FXMINIFY_FILES") else []
     sys.argv = [path, *args]
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     main.__file__ = path
@@ -97,9 +116,11 @@ def run_here(text, path, args, eager=False, setting=None, before=""):
             torch.cuda.synchronize()
     except SystemExit as e:
         return {} if e.code in (0, None) else {"kind": "raised", "type": "SystemExit", "message": str(e.code), "key": "", "frame": ""}
+    except Exports:
+        return {}
     except BaseException as e:
         traceback.print_exc()
-        return describe(e)
+        return {**describe(e), "files": files}
     return {}
 
 
@@ -192,14 +213,14 @@ def run(text, config, eager=False, setting=None, path=None, before=""):
             own_group(parent)
             os.close(read)
             os.chdir(folder)
-            out = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
+            out = os.open(os.devnull, os.O_WRONLY)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(out, 2)
             sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
             if config.get("works"):
                 end_if_stuck(lambda: (os.write(write, json.dumps(died("timeout")).encode()), os._exit(0)))
-            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before)).encode()[:60000])
+            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before, config.get("works"))).encode()[:60000])
         finally:
             os._exit(0)
     os.close(write)
@@ -303,6 +324,8 @@ def main(name, work, **settings):
         given = json.load(document)
     given["folder"] = tempfile.mkdtemp(prefix=f"fxminify-{name}-", dir=given["folder"])
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    os.environ["FXMINIFY_FILES"] = given.get("files", "")
     for key, value in settings.items():
         os.environ[key] = os.path.join(given["folder"], value) if key.endswith("_DIR") else value
     try:

@@ -78,7 +78,7 @@ class Graph:
         return "graph-3.py", 0
 def run(*breaks, wanted=""):
     catch, graph, seen = names["Catch"](".", call=wanted), Graph(), []
-    catch.fail = lambda stage, kind, e=None, message="", graph="", unknown=0, of=None: seen.append((stage, message, graph))
+    catch.fail = lambda stage, kind, e=None, message="", graph="", unknown=0, of=None, by="": seen.append((stage, message, graph))
     Gpu.broken = False
     for how in breaks:
         if how == "before":
@@ -100,7 +100,7 @@ inductor - graph-3.py
 program - poisoned.py:11"
 
 # ---- the source ----
-for part in zygote/zygote fxminify/warm fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
+for part in zygote/zygote fxminify/warm fxminify/files fxminify/trial fxminify/inline fxminify/source fxminify/fold; do cat "$ROOT/share/$part.py"; done |
 	sed '/^if __name__ == "__main__"/,$d' >source.py
 cat >reduce.py <<'P'
 import source
@@ -165,6 +165,75 @@ is "the modules that a result imports, with the lines that use them" \
 	"$(python3 -c 'import source; print(*map(repr, source.split_imports(open("passes.py").read(), "tree")), sep="\n")')" \
 	"'import net.data\\ntorch._inductor.config.post_grad_custom_post_pass = net.data.rows\\n'
 'import torch\\nimport torch._inductor.config\\n\\ndef f(x):\\n    return x + net\\n'"
+cat >future.py <<'P'
+"""A program."""
+from __future__ import annotations
+import os
+print(os.sep)
+P
+is "a program's arguments become a part of it" "$(python3 -c 'import source; print(source.with_args(open("future.py").read(), ["-n", "3"]))' | grep -v '^$')" \
+	"\"\"\"A program.\"\"\"
+from __future__ import annotations
+import sys
+sys.argv[1:] = ['-n', '3']
+import os
+print(os.sep)"
+mkdir -p files/data empty
+echo 7 >files/data/n.txt
+cat >reads.py <<'P'
+import os, source
+os.chdir("empty")
+names = source.find_files(os.path.abspath("../files"))
+print(open("data/n.txt").read().strip(), os.path.islink("data/n.txt"))
+open("data/new.txt", "w").close()
+try:
+    open("missing.txt")
+except FileNotFoundError:
+    print("missing")
+print(names)
+P
+is "a program reads the files of its folder, and writes none there" "$(python3 reads.py | xargs) $(ls files/data)" "7 True missing [data/n.txt] n.txt"
+cat >exports.py <<'P'
+# What eager does where torch.export.export fails.
+import source, types
+def export(mod, args, kwargs=None, **more):
+    if more.get("bad"):
+        raise ValueError("cannot export")
+    return "exported"
+def bad_model(x):
+    raise TypeError("the model's own")
+def ends(*calls, hangs=False):
+    module = types.SimpleNamespace(export=export)
+    source.export_in_eager(module, export, hangs)
+    try:
+        for model, bad in calls:
+            module.export(model, (1,), bad=bad)
+    except BaseException as e:
+        return type(e).__name__
+    return "ends"
+print(ends((abs, False)), ends((abs, False), (abs, True)), ends((bad_model, True)), ends((abs, False), hangs=True))
+P
+is "a failing torch.export: eager is the model itself" "$(python3 exports.py)" "ends Exports TypeError Exports"
+cat >interrupted.py <<'P'
+import os, signal, source, sys, types
+class Interrupted(source.Oracle):
+    def baseline(self, text):
+        self.eager, self.want = {}, {"kind": "raised", "type": "Bad", "message": "no", "key": "no", "frame": ""}
+        return self.want
+    def attempt(self, text, eager=False):
+        if self.tests == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return {} if eager or "bad" not in text or "x7" not in text else self.want
+source.Oracle, source.warm_torch = Interrupted, lambda folder: None
+sys.modules["torch"] = types.SimpleNamespace(__version__="2.13.0")
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+open("long.py", "w").write("".join(f"x{i} = {i}\n" for i in range(40)) + "bad()\n")
+print(source.reduce_program({"file": os.path.abspath("long.py"), "args": [], "folder": ".", "files": "", "type": "Bad", "by": "Dynamo", "max_tests": 0,
+                             "max_time": 0, "timeout": 9, "quiet": False, "tool": "fxminify", "command": "", "output": "stopped.py"}))
+P
+is "interrupted, the source that failed last is left: status" "$(python3 interrupted.py 2>err)" 130
+like "the message says how to go on" "$(cat err)" "interrupted +the smallest that failed is in stopped.py; to continue: fxminify -- python stopped.py"
+ok "it is smaller, and says that it was not verified" test "$(grep -c '^x' stopped.py)" -lt 40 -a "$(grep -c 'verified: NOT: interrupted' stopped.py)" = 1
 stuck() {
 	printf 'import os, source, sys, time\nsource.STUCK = 0.3\nsource.end_if_stuck(lambda: os._exit(7))\n%s\n' "$1" >stuck.py
 	timeout 600 python3 stuck.py
@@ -210,11 +279,47 @@ exits "a program that changes torch: torch is needed" 4 fxminify --python "$TMP/
 like "the changes are named" "$(cat err)" "the program changes torch: a change; another.*tested after the program, up to its first compile"
 ok "the module that runs it is beside the graphs" test -s "$(find "$TMP/state" -name repro_program.py | head -n 1)"
 
+mkdir -p stub/torch/_dynamo stub/torch/_inductor nothing
+printf 'def get_num_threads():\n    return 1\ndef set_num_threads(n):\n    pass\n' >stub/torch/__init__.py
+printf 'def reset():\n    pass\n' >stub/torch/_dynamo/__init__.py
+printf 'class OutputGraph:\n    call_user_compiler = None\n' >stub/torch/_dynamo/output_graph.py
+touch stub/torch/_inductor/__init__.py stub/torch/_inductor/compile_fx.py
+cat >configured.py <<'P'
+import os, shutil
+value = open("changes").read()
+folder = os.environ.get("PT2_CATCH_DIR")
+if folder:
+    shutil.copy("found.json", folder + "/failure-1.json")
+    shutil.copy("changes", folder + "/changes-1")
+raise SystemExit(1)
+P
+exits "one that reads a file" 4 fxminify --python "$TMP/no_python" -o configured_repro.py -- python3 configured.py
+like "in an empty directory it still does" "$(cd nothing && PYTHONPATH=$TMP/stub:$(dirname "$(find "$TMP/state" -name configured_repro_program.py | head -n 1)") \
+	python3 -c 'import configured_repro_program as p; print(p.program.value)')" "a change.*another"
+
 # ---- only what fails is delivered ----
 pretends pretends
 chain cos sin tan exp
 mkdir temp # other tests make folders in the usual one
 export PT2_PYTHON=$TMP/pretends TMPDIR=$TMP/temp
+# ---- the journal of a program's graph has the program ----
+mkdir -p app/sub
+found inductor raised KeyError "$TMP/chain.py" >app/found.json
+# shellcheck disable=SC2016 # the shell's own
+sed 's|^\tstart) |\tstart) printf %s "$line" >'"$TMP"'/started; |' pretends >starts
+chmod +x starts
+printf 'import os, shutil\nshutil.copy("app/found.json", os.environ["PT2_CATCH_DIR"] + "/failure-1.json")\nraise SystemExit(1)\n' >app/app.py
+unset PT2_PYTHON
+exits "a program's graph, stopped early" 0 fxminify --python "$TMP/starts" --evidence=0 --max-tests 2 -j1 -o "$TMP/app/out.py" -- python3 app/app.py --n 3
+like "the modules beside the program are found" "$(cat started)" "\"path\": ?\[[^]]*$TMP/app\""
+like "the journal has the command" "$(head -n 1 app/out.py.journal)" "chain.py\", ?\"--\", ?\"python3\", ?\"$TMP/app/app.py\", ?\"--n\", ?\"3\""
+rm started
+cd app/sub || exit
+exits "it is continued" 0 fxminify -q --max-tests 99 --resume "$TMP/app/out.py.journal"
+cd "$TMP" || exit
+like "the result names the program's command" "$(cat app/out.py)" "fxminify -- python3 $TMP/app/app.py --n 3"
+like "they are found again" "$(cat started)" "\"path\": ?\[[^]]*$TMP/app\""
+export PT2_PYTHON=$TMP/pretends
 calls() { grep -cE '^ *[a-z_0-9]+ = torch\.ops|return torch' "$1"; }
 ENOUGH=0 exits "a result that fails when it is run" 0 fxminify --evidence=0 -j1 -o small.py chain.py
 is "it is the smallest" "$(calls small.py)" 1

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 const char *ordinal(uint64_t n)
 {
@@ -53,6 +54,12 @@ struct slice path_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return !slash ? SLICE(".") : slice_of(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+void put_absolute(struct buf *b, struct slice path)
+{
+	FREED char *cwd = slice_starts(path, "/") ? NULL : getcwd(NULL, 0);
+	buf_addf(b, "%s%s%.*s", cwd ? cwd : "", cwd && path.n ? "/" : "", SL(path));
 }
 
 /* sigabbrev_np() of glibc 2.32. */

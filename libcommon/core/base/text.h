@@ -51,6 +51,8 @@ static inline struct slice slice_base(struct slice path)
 }
 /* The directory of a file, as opendir() accepts it: the part before the last slash; "/" of "/x", "." of "x". */
 struct slice path_folder(const char *path);
+/* A path as it is from any directory: a relative one after the current directory. */
+void put_absolute(struct buf *b, struct slice path);
 /* The rest of path below `top`, "" for top itself; NULL: it is not below. Compared by letters: both without links and without "..". */
 static inline const char *path_below(const char *path, const char *top)
 {
