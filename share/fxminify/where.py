@@ -292,11 +292,11 @@ def leaves_through(text, outputs):
 
 
 def one_of_each(tree, state):
-    """The candidate with one call of each kind (operator, constants, and its tensors' dtypes, sizes and strides), each of recorded values, all
-    results as outputs. Most wrong values come from one operator, and a net's layers repeat: a small part of the graph is enough to see it. Returns
-    the names of inputs and outputs; () if that would not be much less than the whole."""
+    """The candidate with one call of each kind (operator, constants, dtypes, sizes and strides of its tensors), each of recorded values,
+    all results as outputs. Most wrong values come from one operator, and a net's layers repeat: a small part of the graph is enough to
+    see it. Returns the names of inputs and outputs; () if that would not be much less than the whole."""
     _, forward = forward_of(tree)
-    metas, values, calls, kinds, inputs, outputs, parts = state["metas"], state["values"], 0, {}, {}, [], set()
+    metas, values, calls, kinds, inputs, outputs, body, parts = state["metas"], state["values"], 0, {}, {}, [], [], set()
 
     def kind_of(call):
         class Values(ast.NodeTransformer):
@@ -310,25 +310,25 @@ def one_of_each(tree, state):
             continue
         calls += 1
         words = ast.unparse(s.value.func)
-        used = {n.id for n in ast.walk(s.value) if isinstance(n, ast.Name)} & (metas.keys() | parts)
-        if re.search(r"rand|dropout|bernoulli|empty|higher_order|_\.|_$", words):  # values by chance; writes an operand; has a graph of its own
+        used = [n.id for n in ast.walk(s.value) if isinstance(n, ast.Name) and (n.id in metas or n.id in parts)]
+        if re.search(r"rand|rng|dropout|bernoulli|empty|higher_order|_\.|_$", words):  # by chance; has a graph; writes an operand
             continue
         if not used or any(n not in parts and (n not in values or isinstance(values[n], (list, tuple))) for n in used) or \
-                not used & parts and kinds.setdefault(kind_of(s.value), name) != name:
+                not parts.intersection(used) and kinds.setdefault(kind_of(s.value), name) != name:
             continue
-        inputs.update(dict.fromkeys(used - parts))
+        inputs.update(dict.fromkeys(n for n in used if n not in parts))
         if metas.get(name, {}).get("kind") == "tensor":
-            outputs.append((s, name))
+            outputs.append(name)
+            body.append(ast.Assign([ast.Name(name + "_alone", ast.Store())], s.value))  # others get the recorded value
         else:
             parts.add(name)  # several results: operator.getitem takes one
-            outputs.append((s, None))
-    if not kinds or 3 * len(outputs) > calls:
+            body.append(s)
+    if not outputs or 3 * len(body) > calls:
         return ()
-    names = [name for _, name in outputs if name]
-    forward.body = [*(s for s, _ in outputs), ast.Return(ast.Tuple([ast.Name(n, ast.Load()) for n in names], ast.Load()))]
+    forward.body = [*body, ast.Return(ast.Tuple([ast.Name(n + "_alone", ast.Load()) for n in outputs], ast.Load()))]
     forward.args.args[1:] = [ast.arg(n) for n in inputs]
     ast.fix_missing_locations(tree)
-    return list(inputs), names
+    return list(inputs), outputs
 
 
 def differing(state, way, tree, names, args, head_names, strict):
@@ -345,9 +345,9 @@ def differing(state, way, tree, names, args, head_names, strict):
 
 
 def where_accuracy(state, way, text, args, head_names, strict):
-    """The nodes that differ, in order, starting with those that make an output differ. First from a few calls alone; one that is wrong and makes an
-    output of the original differ is the answer. Otherwise one more run of the whole with all values, which takes longer than the original. Returning
-    the values changes fusion, so it may find nothing."""
+    """The nodes that differ, in order, starting with those that make an output differ. First from a few calls alone: one that is wrong and
+    makes an output of the original differ is the answer. Otherwise one more run of the whole with all values, which takes longer than the
+    original. Returning the values changes fusion, so it may find nothing."""
     tree = ast.parse(text)
     small = one_of_each(tree, state)
     if small:
