@@ -14,9 +14,9 @@ case_runs() {
 	(
 		cd "$name" || exit
 		TMPDIR=$PWD/tmp timeout 1500 "$@" >out 2>err
-		status=$?
+		code=$?
 		times >times # of it and its children
-		echo "$status" >status.new
+		echo "$code" >status.new
 		mv status.new status
 	) &
 	running+=("$name")

@@ -83,7 +83,7 @@ check() {
 	dies)
 		ended dies relu "accuracy" verified
 		like "dies: where it begins and through what it leaves is told" "$(cat dies/err) $(cat dies/repro.py)" \
-			'the difference begins at relu and leaves through add.*original the difference begins at relu and leaves through add'
+			'the difference starts at relu and leaves through add.*original, the difference starts at relu and leaves through add'
 		;;
 	custom) ended custom relu "toy_compiler knows no relu" verified ;;
 	aoti) ended aoti relu "CppCompileError" verified ;;
