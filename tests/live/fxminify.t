@@ -134,7 +134,7 @@ cases_end
 if made command; then
 	mkdir shapes
 	exits "--test: shapes are known" 0 fxminify --test 'grep -q relu.default' -j1 "$cases/compile.py" -o shapes/one.py
-	like "--test: that is said" "$(cat err)" 'shapes +of [0-9]+ values, by the operators. rules'
+	like "--test: that is said" "$(cat err)" 'shapes +[0-9]+ values, by operator rules'
 	unlike "--test: nothing is guessed" "$(cat shapes/one.py)" GUESSED
 	is "--test: what is left" "$(operators shapes/one.py)" relu
 	ok "--test: in at most 20 tests" test "$(grep -c '"test":' shapes/one.py.journal)" -le 20
@@ -186,7 +186,7 @@ if made way; then
 	before=$(grep -c '"test"' way/d.py.journal)
 	run fxminify --jobs=1 --no-verify --resume way/d.py.journal
 	is "resumed: status" "$status" 0
-	like "resumed: tests are known" "$(cat err)" "resumed +$before tests are known"
+	like "resumed: tests are known" "$(cat err)" "resumed +$before tests already known"
 	is "resumed: the answer" "$(operators way/d.py)" relu
 	is "resumed: nothing was tested twice" "$(python3 -c 'import collections, json, sys
 tests = [json.loads(line) for line in open(sys.argv[1])]
