@@ -186,7 +186,7 @@ if made way; then
 	before=$(grep -c '"test"' way/d.py.journal)
 	run fxminify --jobs=1 --no-verify --resume way/d.py.journal
 	is "resumed: status" "$status" 0
-	like "resumed: tests are known" "$(cat err)" "resumed +$before tests already known"
+	like "resumed: tests are known" "$(cat err)" "resumed +$before tests? already known"
 	is "resumed: the answer" "$(operators way/d.py)" relu
 	is "resumed: nothing was tested twice" "$(python3 -c 'import collections, json, sys
 tests = [json.loads(line) for line in open(sys.argv[1])]
