@@ -15,7 +15,7 @@ case_runs() {
 		cd "$name" || exit
 		TMPDIR=$PWD/tmp timeout 1500 "$@" >out 2>err
 		code=$?
-		times >times # of it and its children
+		times >cpu # of it and its children
 		echo "$code" >status.new
 		mv status.new status
 	) &
@@ -31,7 +31,7 @@ next_ends() {
 			left+=("$name")
 			continue
 		fi
-		echo "# $name: $(tail -n 1 "$name/times") of processor time (user, system), $(cat "$name"/*.journal 2>/dev/null | grep -c '"test"') tests"
+		echo "# $name: $(tail -n 1 "$name/cpu") of processor time (user, system), $(cat "$name"/*.journal 2>/dev/null | grep -c '"test"') tests"
 		check "$name"
 	done
 	running=("${left[@]}")

@@ -26,9 +26,9 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded; /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
-	unsigned verified; /* programs given to its fresh processes */
+	unsigned verified;       /* programs given to its fresh processes */
 	struct fair_time silent; /* since it last sent something, or got the first of its tests */
-	struct buf wanted; /* environment lines it must be started with */
+	struct buf wanted;       /* environment lines it must be started with */
 };
 struct torch_oracle {
 	struct oracle oracle;
