@@ -380,8 +380,8 @@ uint32_t finding_frozen(const struct verifier *v, const struct trial *t, const s
 			return NONE; /* wrong from the start */
 	for (uint32_t i = 0; first && i < ref->program->n_inputs; i++) {
 		const struct reference *was = &first->h.ref;
-		if (!reference_is_weight(ref, i) || !reference_below(ref, f->node, i) || !reference_is_tensor(ref, i) || !reference_is_tensor(was, i) ||
-		    aten_numel(was->v[i].tensor) > PAIR_MOST_INLINED)
+		if (!reference_is_weight(ref, i) || !reference_below(ref, f->node, i) || !reference_is_tensor(ref, i) ||
+		    !reference_is_tensor(was, i) || aten_numel(was->v[i].tensor) > PAIR_MOST_INLINED)
 			continue;
 		const double off = fabs(there_with(t, f, i, was->v[i].tensor) - f->got);
 		if (off <= 1e-5 * fabs(f->got) && k-- == 0)

@@ -72,6 +72,8 @@ def _changes(own):
 
     for name, module in sorted(sys.modules.items(), key=lambda pair: len(pair[0])):
         if module is not None and name.startswith(_COMPILER) and name != "torch._inductor.config" and getattr(module, "__name__", "") == name:
+            if _is_programs(getattr(module, "__file__", None)):  # generated code: torch._inductor.runtime.compile_tasks.*
+                continue
             for member, value in _members(name, module):
                 add(member, value)
     for member, value in _passes_of_objects(own):

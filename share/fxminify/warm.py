@@ -84,7 +84,8 @@ def keep_warm_up(folder):
         return False
 
     def built(isa, code):
-        return remembered(folder, f"isa {isa} {isa.build_arch_flags()} {code}", lambda: real_check(isa, code))
+        return bool(remembered(folder, f"isa {isa} {isa.build_arch_flags()} {code}", lambda: asked(real_check, isa, code),
+                               lambda works: works is not None))
 
     compile_whole()
     wider = []
@@ -92,6 +93,13 @@ def keep_warm_up(folder):
     codecache._precompile_header = functools.cache(header)
     cpu_vec_isa.VecISA.check_build = check
     return wider
+
+
+def asked(check, isa, code):
+    """None: a busy machine may have been the reason, for torch waits a minute for the answer; it is asked again next time."""
+    began = time.monotonic()
+    works = check(isa, code)
+    return works if works or time.monotonic() - began < 60 else None
 
 
 def compile_whole():

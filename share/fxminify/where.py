@@ -291,26 +291,81 @@ def leaves_through(text, outputs):
     return list(dict.fromkeys(returned[i] for i in outputs if i < len(returned) and returned[i]))[:8]
 
 
-def where_accuracy(state, way, text, args, head_names, strict):
-    """One more run, with all values: the nodes that differ, in order, starting with those that make an output differ. Returning the
-    values changes fusion, so it may find nothing."""
-    tree = ast.parse(text)
-    returned = returned_names(forward_of(tree)[1])
-    names = all_values(tree, state["metas"])
+def one_of_each(tree, state):
+    """The candidate with one call of each kind (operator, constants, dtypes, sizes and strides of its tensors), each of recorded values,
+    all results as outputs. Most wrong values come from one operator, and a net's layers repeat: a small part of the graph is enough to
+    see it. Returns the names of inputs and outputs; () if that would not be much less than the whole."""
+    _, forward = forward_of(tree)
+    metas, values, calls, kinds, inputs, outputs, body, parts = state["metas"], state["values"], 0, {}, {}, [], [], set()
+
+    def kind_of(call):
+        class Values(ast.NodeTransformer):
+            def visit_Name(self, node):
+                m = metas.get(node.id)
+                return ast.Constant(repr([m.get(k) for k in ("kind", "dtype", "size", "stride", "value")])) if m else node
+        return ast.unparse(Values().visit(ast.parse(ast.unparse(call), mode="eval")))
+
+    for s, name in definitions(forward):
+        if not isinstance(s.value, ast.Call):
+            continue
+        calls += 1
+        words = ast.unparse(s.value.func)
+        used = [n.id for n in ast.walk(s.value) if isinstance(n, ast.Name) and (n.id in metas or n.id in parts)]
+        if re.search(r"rand|rng|dropout|bernoulli|empty|higher_order|_\.|_$", words):  # by chance; has a graph; writes an operand
+            continue
+        if not used or any(n not in parts and (n not in values or isinstance(values[n], (list, tuple))) for n in used) or \
+                not parts.intersection(used) and kinds.setdefault(kind_of(s.value), name) != name:
+            continue
+        inputs.update(dict.fromkeys(n for n in used if n not in parts))
+        if metas.get(name, {}).get("kind") == "tensor":
+            outputs.append(name)
+            body.append(ast.Assign([ast.Name(name + "_alone", ast.Store())], s.value))  # others get the recorded value
+        else:
+            parts.add(name)  # several results: operator.getitem takes one
+            body.append(s)
+    if not outputs or 3 * len(body) > calls:
+        return ()
+    forward.body = [*body, ast.Return(ast.Tuple([ast.Name(n + "_alone", ast.Load()) for n in outputs], ast.Load()))]
+    forward.args.args[1:] = [ast.arg(n) for n in inputs]
+    ast.fix_missing_locations(tree)
+    return list(inputs), outputs
+
+
+def differing(state, way, tree, names, args, head_names, strict):
+    """{name: value} of the outputs, so named, that differ from eager's once this is compiled."""
     text = ast.unparse(tree)
     way = type(way)({**state, "setup": {**state["setup"], "only_fwd": True}}, lambda **k: None)
     mod = module_of(tree, text, state, head_names)
     ref = way.eager(mod, args)
-    wide = in_float64(state, way, tree, text, args, head_names)
     res = way.run(way.compile(mod, args), args)
-    found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
-    if not found:
+    if not differences(tuple(ref), tuple(res), None, True):  # double precision may say that it is as good
         return {}
-    wrong = {names[i]: res[i] for i, _ in found}
+    wide = in_float64(state, way, tree, text, args, head_names)
+    return {names[i]: res[i] for i, _ in differences(tuple(ref), tuple(res), wide and tuple(wide), strict)}
+
+
+def where_accuracy(state, way, text, args, head_names, strict):
+    """The nodes that differ, in order, starting with those that make an output differ. First from a few calls alone: one that is wrong and
+    makes an output of the original differ is the answer. Otherwise one more run of the whole with all values, which takes longer than the
+    original. Returning the values changes fusion, so it may find nothing."""
+    tree = ast.parse(text)
+    small = one_of_each(tree, state)
+    if small:
+        with contextlib.suppress(Exception):
+            inputs, names = small
+            feeds = feed_values(state, [{"kind": "recorded", "name": n} for n in inputs])
+            wrong = differing(state, way, tree, names, feeds, head_names, strict)
+            roots = [n for n in list(wrong)[:ROOTS_MAX] if strict or reaches(state, {n: wrong[n]})]
+            if roots:
+                return {"suspects": roots, "likely": len(roots), "how": "one call of each kind compared"}
+    tree = ast.parse(text)
+    returned = returned_names(forward_of(tree)[1])
+    names = all_values(tree, state["metas"])
+    wrong = differing(state, way, tree, names, args, head_names, strict)
+    if not wrong:
+        return {}
     roots = first_wrong(forward_of(tree)[1], set(wrong))
     ends = [] if strict else [n for n in roots[:ROOTS_MAX] if n not in returned and not reaches(state, {n: wrong[n]})]
     roots = [n for n in roots if n not in ends] or roots
     suspects = list(dict.fromkeys(roots + [n for n in wrong if n not in ends]))[:64]
     return {"suspects": suspects, "likely": min(len(roots), 64), "how": "all values compared"}
-
-

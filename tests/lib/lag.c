@@ -8,39 +8,49 @@
 #include <time.h>
 #include <unistd.h>
 
-static void lag(uint32_t which) {
+static void lag(uint32_t which)
+{
 	const char *most = getenv("LAG"), *in = getenv("LAG_IN");
 	struct timespec now;
-	if (!most || clock_gettime(CLOCK_MONOTONIC, &now)) return;
+	if (!most || clock_gettime(CLOCK_MONOTONIC, &now))
+		return;
 	uint32_t r = (uint32_t)now.tv_nsec / 7 ^ (uint32_t)getpid() * 2654435761u ^ which << 28;
 	r = (r ^ r >> 13) * 2654435761u;
 	r ^= r >> 16;
 	uint32_t one = in ? (uint32_t)strtoul(in, NULL, 10) : 5, ms = (uint32_t)strtoul(most, NULL, 10);
-	if (!ms || (one && r % one)) return;
+	if (!ms || (one && r % one))
+		return;
 	ms = (r >> 8) % ms;
 	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
-pid_t fork(void) {
+pid_t fork(void)
+{
 	static pid_t (*real)(void);
-	if (!real) real = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+	if (!real)
+		real = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
 	pid_t pid = real();
-	if (pid >= 0) lag(pid ? 1 : 2);
+	if (pid >= 0)
+		lag(pid ? 1 : 2);
 	return pid;
 }
 
-int execve(const char *path, char *const args[], char *const env[]) {
+int execve(const char *path, char *const args[], char *const env[])
+{
 	static int (*real)(const char *, char *const[], char *const[]);
-	if (!real) real = (int (*)(const char *, char *const[], char *const[]))dlsym(RTLD_NEXT, "execve");
+	if (!real)
+		real = (int (*)(const char *, char *const[], char *const[]))dlsym(RTLD_NEXT, "execve");
 	lag(3);
 	return real(path, args, env);
 }
 
 int execv(const char *path, char *const args[]) { return execve(path, args, environ); }
 
-int execvp(const char *name, char *const args[]) {
+int execvp(const char *name, char *const args[])
+{
 	static int (*real)(const char *, char *const[]);
-	if (!real) real = (int (*)(const char *, char *const[]))dlsym(RTLD_NEXT, "execvp");
+	if (!real)
+		real = (int (*)(const char *, char *const[]))dlsym(RTLD_NEXT, "execvp");
 	lag(3);
 	return real(name, args);
 }

@@ -352,14 +352,20 @@ def missing(where, cases, source):
 
 
 def make(where, cases, wanted):
-    """Each in a process of its own, two at a time: some of them end it."""
+    """Each in a process of its own, two at a time: some of them end it. One that has ended is there for the next run, however this one ends."""
     import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot
     import torch._inductor.scheduler, torch._inductor.codegen.cpp
     torch.set_num_threads(1)
-    children = []
+    children = {}
+    def one_ends():
+        target = os.path.join(where, children.pop(os.wait()[0]))
+        take(target + ".d", target)
     for name in wanted:
         folder = os.path.join(where, name + ".d")
         shutil.rmtree(folder, ignore_errors=True)
+        for end in (".py", ".pt2"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(where, name + end))
         pid = os.fork()
         if not pid:
             log = os.open(os.path.join(where, name + ".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -374,17 +380,11 @@ def make(where, cases, wanted):
             except BaseException:
                 traceback.print_exc()
             os._exit(0)
-        children.append(pid)
+        children[pid] = name
         if len(children) == 2:
-            os.waitpid(children.pop(0), 0)
-    for pid in children:
-        os.waitpid(pid, 0)
-    for name in wanted:
-        target = os.path.join(where, name)
-        for end in (".py", ".pt2"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(target + end)
-        take(os.path.join(where, name + ".d"), target)
+            one_ends()
+    while children:
+        one_ends()
 
 
 def again(where, **more):

@@ -1,12 +1,13 @@
 /* oracle_torch.c - the torch oracle: tests go to processes that have imported torch, answers arrive in any order, processes that die are
  * restarted. oracle_torch_peer.c has one process, oracle_torch_talk.c the messages. */
+#include "base/process/fairtime.h"
 #include "reduce/oracle_torch_part.h"
 
 #include <errno.h>
 #include <signal.h>
 
 #define DEATHS_IN_A_ROW 2
-#define LATE_MS 60000 /* a process with tests sends a message every five seconds (oracle.py: ALIVE) */
+#define LATE_SECONDS 60 /* a process with tests sends a message every five seconds (oracle.py: ALIVE), if the machine lets it */
 
 struct flight {
 	uint64_t id;
@@ -25,9 +26,9 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded; /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
-	unsigned verified; /* programs given to its fresh processes */
-	int64_t heard;     /* when it last sent something */
-	struct buf wanted; /* environment lines it must be started with */
+	unsigned verified;       /* programs given to its fresh processes */
+	struct fair_time silent; /* since it last sent something, or got the first of its tests */
+	struct buf wanted;       /* environment lines it must be started with */
 };
 struct torch_oracle {
 	struct oracle oracle;
@@ -167,7 +168,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	struct torch_oracle *o = w->o;
 	struct slice re = json_word(t, root, "re");
 	(void)p;
-	w->heard = peer_clock();
+	fair_time_start(&w->silent);
 	size_t i = flight_find(o, json_count(t, root, "id", 0));
 	if (slice_is(re, "warning")) {
 		buf_reset(&o->warning);
@@ -200,9 +201,9 @@ static void check_times(struct torch_oracle *o)
 			worker_died(&o->worker[i], p->state == PEER_BOOT ? "did not start in time" : "was not ready in time");
 	}
 	/* Tests have their own timeouts there, in consumed time. */
-	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;) {
-		struct worker *w = o->flight[i].peer >= 0 ? &o->worker[o->flight[i].peer] : NULL;
-		if (w && now > (w->heard > o->flight[i].began ? w->heard : o->flight[i].began) + LATE_MS)
+	for (size_t i = 0; i < o->n_workers && o->spec.timeout_ms; i++) {
+		struct worker *w = &o->worker[i];
+		if (w->peer.state != PEER_DEAD && w->in_flight && fair_time(&w->silent) > LATE_SECONDS)
 			worker_died(w, "does not answer");
 	}
 }
@@ -274,6 +275,13 @@ static void restart_idle(struct torch_oracle *o, struct slice env)
 	}
 }
 
+/* A test, of which it may be silent for so long. */
+static void given(struct worker *w)
+{
+	if (!w->in_flight++)
+		fair_time_start(&w->silent);
+}
+
 static void dispatch(struct torch_oracle *o)
 {
 	for (size_t i = 0; i < o->n_flights; i++) {
@@ -293,7 +301,7 @@ static void dispatch(struct torch_oracle *o)
 		}
 		f->peer = (int)(w - o->worker);
 		f->began = peer_clock();
-		w->in_flight++;
+		given(w);
 		peer_send(&w->peer, buf_slice(&f->line));
 	}
 }
@@ -563,7 +571,7 @@ int oracle_torch_verify(struct oracle *oracle, const char *path, const struct re
 	}
 	f.peer = (int)(w - o->worker);
 	w->verified++;
-	w->in_flight++;
+	given(w);
 	PUSH_TO(o->flight, o->n_flights, o->cap_flights) = f;
 	peer_send(&w->peer, buf_slice(&f.line));
 	while (!o->n_ready && status == 0)

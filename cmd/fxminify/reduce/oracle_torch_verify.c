@@ -1,8 +1,9 @@
 /* oracle_torch_verify.c - runs a repro.py as its reader will: in a fresh process, with compiler caches off. It is started early and imports
  * torch while others work. */
+#include "base/process/fairtime.h"
 #include "reduce/oracle_torch_part.h"
 
-#define READY_MS 120000
+#define READY_SECONDS 120
 #define HELLO_MS 10000
 
 struct verifier {
@@ -10,7 +11,7 @@ struct verifier {
 	struct childset set;
 	struct peer peer;
 	bool used, answered;
-	int64_t heard; /* when it last sent something */
+	struct fair_time silent; /* since it last sent something */
 	struct arena arena;
 	struct outcome outcome;
 };
@@ -19,7 +20,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 {
 	struct verifier *v = user;
 	(void)p;
-	v->heard = peer_clock();
+	fair_time_start(&v->silent);
 	if (!slice_is(json_word(t, root, "re"), "verify"))
 		return;
 	talk_outcome(t, root, &v->arena, &v->outcome);
@@ -88,8 +89,8 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, bo
 		status = talk_verify(path, 0, v->spec.timeout_ms, hang ? v->spec.stall_ms : 0, v->spec.launcher != NULL, &line, err);
 	if (status == 0)
 		peer_send(&v->peer, buf_slice(&line));
-	v->heard = peer_clock();
-	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < v->heard + READY_MS)
+	fair_time_start(&v->silent);
+	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && fair_time(&v->silent) < READY_SECONDS)
 		if (!step(v, 1000))
 			status = err_set(err, EXIT_ENVIRON, "interrupted while verifying the result");
 	if (status < 0)

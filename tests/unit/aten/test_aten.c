@@ -383,11 +383,11 @@ static void test_schemas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_int8_layers),  cmocka_unit_test(test_promotion), cmocka_unit_test(test_call),
-	    cmocka_unit_test(test_hinge),
-	    cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),   cmocka_unit_test(test_large),
-	    cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),      cmocka_unit_test(test_namespaces),
-	    cmocka_unit_test(test_composites),   cmocka_unit_test(test_no_dims),   cmocka_unit_test(test_schemas),
+	    cmocka_unit_test(test_int8_layers), cmocka_unit_test(test_promotion),    cmocka_unit_test(test_call),
+	    cmocka_unit_test(test_hinge),       cmocka_unit_test(test_shapes),       cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_large),       cmocka_unit_test(test_large_shapes), cmocka_unit_test(test_ties),
+	    cmocka_unit_test(test_namespaces),  cmocka_unit_test(test_composites),   cmocka_unit_test(test_no_dims),
+	    cmocka_unit_test(test_schemas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,8 +80,16 @@ static void accuse(struct verify *v, uint32_t write, uint32_t node, bool want)
 		free(v->row[f.call].why);
 		v->row[f.call].why = xstrdup("its loop has another number of turns than in the graph");
 	}
-	const struct verify_finding own = {.call = call, .node = node, .write = write, .tensor = write, .others = NONE, .ends = true,
-					   .n = 1, .wrong = 1, .got = !want, .want = want};
+	const struct verify_finding own = {.call = call,
+					   .node = node,
+					   .write = write,
+					   .tensor = write,
+					   .others = NONE,
+					   .ends = true,
+					   .n = 1,
+					   .wrong = 1,
+					   .got = !want,
+					   .want = want};
 	struct verify_finding *was = xmalloc(v->n_findings * sizeof(*was));
 	memcpy(was, v->finding, v->n_findings * sizeof(*was));
 	v->finding[0] = own;

@@ -66,17 +66,17 @@ struct verify_row {
 	enum verify_reduced reduced;    /* a product computed in less than its type (tf32.c) */
 };
 struct verify_finding {
-	uint32_t call, node;            /* call: a kernel, or the operator with a wrong input (.given) */
-	uint32_t write;                 /* the tensor; NONE: it is not the call's own */
-	uint32_t tensor;                /* the tensor that is treated as the node, whoever wrote it */
-	bool given, subtle;             /* subtle: of the size of rounding, found by step 3 */
-	bool less_exact;                /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
-	bool ends;                      /* it is the condition of a loop, and ended it before the graph's last turn; or (.got) went on after it */
-	uint32_t others;                /* if undecided, it is one of the calls from this one to .call; else NONE */
-	uint32_t right;                 /* later tensors and outputs that match with it */
-	uint64_t n, wrong;              /* elements; those that are off by more than rounding, which may be none by itself */
-	int64_t at;                     /* the worst element: its linear index in the node */
-	double got, want;               /* in float64; the real part of complex numbers */
+	uint32_t call, node; /* call: a kernel, or the operator with a wrong input (.given) */
+	uint32_t write;      /* the tensor; NONE: it is not the call's own */
+	uint32_t tensor;     /* the tensor that is treated as the node, whoever wrote it */
+	bool given, subtle;  /* subtle: of the size of rounding, found by step 3 */
+	bool less_exact;     /* subtle, and not wrong: right for inputs that differ by rounding, where eager is closer */
+	bool ends;           /* it is the condition of a loop, and ended it before the graph's last turn; or (.got) went on after it */
+	uint32_t others;     /* if undecided, it is one of the calls from this one to .call; else NONE */
+	uint32_t right;      /* later tensors and outputs that match with it */
+	uint64_t n, wrong;   /* elements; those that are off by more than rounding, which may be none by itself */
+	int64_t at;          /* the worst element: its linear index in the node */
+	double got, want;    /* in float64; the real part of complex numbers */
 	double compiled_ulp, eager_ulp; /* subtle */
 	uint32_t suspect, n_suspects;   /* in verify.suspect: it may be one of these calls, whose results it read and the graph lacks */
 	uint32_t narrowed, n_narrowed;  /* likewise: it was a choice of these calls until they were run again (narrow.h); 0: it was not */
