@@ -3,7 +3,8 @@ trial.py and inline.py come before this file, fold.py after it; the one argument
 program reads files of), by (what captures it: "Dynamo", "torch.export"), type, message, output, timeout (s), hangs, max_tests, max_time (s), quiet, command.
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
-error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A test has an empty directory; the
+error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A graph that is captured is run as it is,
+unless the program then fails in another way: a compiler's time is no hang. A test has an empty directory; the
 program's own is searched for modules. The result is run once more in a fresh Python. Exit status: as fxminify's.
 """
 import ast
@@ -285,8 +286,11 @@ def reduce_program(config):
     text = text_of(ast.parse(original))
     say("source", f"{config['file']}: {len(text.splitlines())} lines")
     text, config = with_args(text, config["args"]), {**config, "args": []}
-    oracle = Oracle(config)
-    found = oracle.baseline(text)
+    for capture in (True, False):
+        oracle = Oracle({**config, "capture": capture})
+        found = oracle.baseline(text)
+        if found.get("type") == config["type"]:
+            break
     whole = inlined(text, os.path.dirname(config["file"])) if found.get("type") == config["type"] else None
     if whole is not None:
         oracle.tests += 1

@@ -89,10 +89,20 @@ def export_in_eager(module, export, hangs):
     module.export = called
 
 
-def run_here(text, path, args, eager=False, setting=None, before="", hangs=False):
-    """Runs the program that is in the file `path`; before: statements that go first, up to their first compile or error."""
+def graphs_as_they_are():
+    """Where capture fails, nothing is asked of what a graph is compiled to: it is run as it is, which takes no compiler. (Its caller in
+    torch/__init__.py, torch 2.13 and 2.15.)"""
+    import torch
+    with contextlib.suppress(AttributeError):
+        torch._TorchCompileInductorWrapper.__call__ = lambda self, graph, inputs: graph
+
+
+def run_here(text, path, args, eager=False, setting=None, before="", hangs=False, capture=False):
+    """Runs the program that is in the file `path`; before: statements that go first, up to their first compile or error; capture: no further."""
     import torch
     import torch._dynamo
+    if capture:
+        graphs_as_they_are()
     if eager:
         torch.compile = lambda model=None, **kwargs: model if model is not None else lambda f: f
         torch._dynamo.config.disable = True
@@ -220,7 +230,8 @@ def run(text, config, eager=False, setting=None, path=None, before=""):
             sys.path.insert(0, os.path.dirname(os.path.abspath(config["file"])))
             if config.get("works"):
                 end_if_stuck(lambda: (os.write(write, json.dumps(died("timeout")).encode()), os._exit(0)))
-            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before, config.get("works"))).encode()[:60000])
+            os.write(write, json.dumps(run_here(text, path, config["args"], eager, setting, before, config.get("works"),
+                                                   config.get("capture"))).encode()[:60000])
         finally:
             os._exit(0)
     os.close(write)
