@@ -17,7 +17,8 @@ BLOCKS = ("body", "orelse", "finalbody")
 class Oracle:
     def __init__(self, config):
         self.config, self.known, self.tests, self.began = config, {}, 0, time.monotonic()
-        self.want = self.eager = self.best = None
+        self.want = self.eager = None
+        self.states = []  # texts that failed, each smaller than the one before
 
     def over(self):
         return 0 < self.config["max_tests"] <= self.tests or 0 < self.config["max_time"] <= time.monotonic() - self.began
@@ -46,7 +47,8 @@ class Oracle:
                     eager = self.attempt(text, eager=True)
                     ok = not eager if not self.eager else not same(eager, self.want)
             self.known[text] = ok
-            self.best = text if ok else self.best
+            if ok:
+                self.states.append(text)
         return self.known[text]
 
 
@@ -238,6 +240,26 @@ def verified(path, config, want):
     return ""
 
 
+def newest_verified(states, verifies):
+    """The newest that does, looked for backwards in growing steps and then between them; None: not even the first."""
+    bad, step = len(states) - 1, 1
+    good = bad - step
+    while good >= 0 and not verifies(states[good]):
+        if not good:
+            return None
+        bad, step = good, 2 * step
+        good = max(0, good - step)
+    if good < 0:
+        return None
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if verifies(states[middle]):
+            good = middle
+        else:
+            bad = middle
+    return states[good]
+
+
 def how_verified(config, want):
     if want["type"] == "timeout":
         return f"does not end within {long_enough(config)} s in a fresh process with all caches off, twice"
@@ -308,23 +330,33 @@ def reduce_program(config):
         say("failure", "eager fails the same way: not a failure of torch.compile")
         return 1
     lines = len(original.splitlines()) if text != whole else len(text.splitlines())
-    output, status = config["output"], 0
+    start, output, status = text, config["output"], 0
     try:
         text = reduce_source(text, oracle, say)
     except KeyboardInterrupt:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        write_result(output, with_note(oracle.best or text, config, oracle, "NOT: interrupted"))
+        write_result(output, with_note([text, *oracle.states][-1], config, oracle, "NOT: interrupted"))
         say("interrupted", f"the smallest that failed is in {output}; to continue: fxminify -- python {output}")
         return 130
     if found.get("files"):
         found["files"] = oracle.attempt(text).get("files", [])
     trial = os.path.join(config["folder"], os.path.basename(output))
-    with open(trial, "w") as f:
-        f.write(text)
-    why = verified(trial, config, found)
+
+    def why_not(text):
+        with open(trial, "w") as f:
+            f.write(text)
+        return verified(trial, config, found)
+    states = [start, *oracle.states]
+    why = why_not(text)
     if why:
-        text, status = original, 5
+        newest = newest_verified(states, lambda text: not why_not(text))
+        if newest is not None:
+            n = len(states) - 1 - states.index(newest)
+            say("verified", f"the last {'change is' if n == 1 else f'{n} changes are'} left out: with {'it' if n == 1 else 'them'} {why}")
+            text, why = newest, ""
+        else:
+            text, status = original, 5
     say("verified", f"no: {why}: the result is the original" if why else "it fails the same way in a fresh process, and not in eager"
         if not oracle.eager else "it fails the same way in a fresh process")
     write_result(output, with_note(text, config, oracle, f"NOT: {why}" if why else how_verified(config, found)))

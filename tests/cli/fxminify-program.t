@@ -136,6 +136,10 @@ print(oracle.tests < 120)
 P
 is "statements, branches and expressions are reduced" "$(python3 reduce.py | xargs)" "def f(x):| bad(x, i) True"
 
+is "the newest state that verifies, if not the last does" "$(python3 -c 'import source
+for good in 0, 1, 6, 9: print(source.newest_verified(list(range(10)), lambda n: n < good))
+print(source.newest_verified([1], lambda n: True))' | xargs)" "None 0 5 8 None"
+
 mkdir -p tree/net
 printf 'import torch\nfrom net.parts import Part as P\nfrom net import data\nif __name__ == "__main__":\n    print(P, data.rows(2))\n' >tree/app.py
 printf 'import torch\nfrom . import data\nclass Part:\n    n = data.SIZE\nif __name__ == "__main__":\n    raise SystemExit(1)\n' >tree/net/parts.py
