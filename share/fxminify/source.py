@@ -4,7 +4,7 @@ program reads files of), by (what captures it: "Dynamo", "torch.export"), type, 
 
 Each candidate is run twice, in processes forked from one that has imported torch: compiled, it must fail as the program did (the type of the
 error, its message without numbers and names, and the innermost frame of torch), and in eager it must not. A graph that is captured is run as it is,
-unless the program then fails in another way: a compiler's time is no hang. A test has an empty directory; the
+unless the program then fails in another way: the time of a compiler looks like a hang. A test has an empty directory; the
 program's own is searched for modules. The result is run once more in a fresh Python. Exit status: as fxminify's.
 """
 import ast
