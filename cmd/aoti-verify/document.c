@@ -103,6 +103,21 @@ static void out_suspects(struct json_out *o, const char *key, const struct trial
 	json_close(o);
 }
 
+/* Those that `kth` gives; without any, no member. */
+static void out_weights(struct json_out *o, const char *member,
+			uint32_t (*kth)(const struct verifier *, const struct trial *, const struct verify_finding *, uint32_t),
+			const struct verifier *v, const struct trial *t, const struct verify_finding *f)
+{
+	uint32_t n = 0;
+	for (uint32_t node; (node = kth(v, t, f, n)) != NONE; n++) {
+		if (!n)
+			json_member_arr(o, member);
+		json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + node));
+	}
+	if (n)
+		json_close(o);
+}
+
 static void out_finding(struct json_out *o, const struct verifier *v, const struct trial *t, const struct verify_finding *f)
 {
 	const struct observed_call *c = &t->h.observed.call[f->call];
@@ -136,20 +151,8 @@ static void out_finding(struct json_out *o, const struct verifier *v, const stru
 			json_close(o);
 		}
 	json_close(o);
-	for (uint32_t k = 0, node; (node = finding_inlined(v, t, f, k)) != NONE; k++) {
-		if (!k)
-			json_member_arr(o, "inlined_weights");
-		json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + node));
-	}
-	if (finding_inlined(v, t, f, 0) != NONE)
-		json_close(o);
-	for (uint32_t k = 0, node; (node = finding_frozen(v, t, f, k)) != NONE; k++) {
-		if (!k)
-			json_member_arr(o, "first_values");
-		json_out_str(o, graph_name(t->h.ref.g, t->h.ref.first + node));
-	}
-	if (finding_frozen(v, t, f, 0) != NONE)
-		json_close(o);
+	out_weights(o, "inlined_weights", finding_inlined, v, t, f);
+	out_weights(o, "first_values", finding_frozen, v, t, f);
 	json_member_u64(o, "right_with_it", f->right);
 	if (f->subtle) {
 		json_member_float(o, "compiled_ulp", f->compiled_ulp);
